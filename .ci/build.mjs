@@ -36,7 +36,7 @@ const FACTS = {
 }
 
 const settings = {
-  define: { FIRMLAKE_FACTS: JSON.stringify(JSON.stringify(FACTS)) },
+  define: { FACTS_OF_BUILD: JSON.stringify(JSON.stringify(FACTS)) },
   absWorkingDir: root,
   outbase: 'src',
   outdir: 'dist',
@@ -95,7 +95,7 @@ const licenceOf = (folder) => {
   const files = readdirSync(join(root, folder), { recursive: true }).filter(
     (path) => LICENCE_FILE.test(path) && !/node_modules|\.[cm]?[jt]s$|[\\/].*[\\/]/.test(path),
   )
-  const texts = files
+  const strings = files
     .filter((path) => /\S/.test(path))
     .sort()
     .flatMap((path) => {
@@ -106,7 +106,7 @@ const licenceOf = (folder) => {
         return []
       }
     })
-  return `${name} ${version}: ${license}\n\n${texts.join('\n\n')}\n`
+  return `${name} ${version}: ${license}\n\n${strings.join('\n\n')}\n`
 }
 
 const SERVERS = ['fastify', 'prom-client']

@@ -8,7 +8,7 @@ const SIMPLE = {
   integer: 'BIGINT',
   number: 'DOUBLE',
   boolean: 'BOOLEAN',
-  texts: 'VARCHAR[]',
+  strings: 'VARCHAR[]',
   series: 'MAP(SMALLINT, DOUBLE)',
 } as const
 

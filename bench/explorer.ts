@@ -38,10 +38,10 @@ if (values.lake === undefined) {
   await convert({ from: [join(home, 'data')], lake })
 }
 
-const [row] = await query({ lake, sql: 'SELECT median(internal_id)::BIGINT AS least FROM companies' })
+const [row] = await query({ lake, sql: 'SELECT median(internal_id)::BIGINT AS min FROM companies' })
 const [found] = await query({
   lake,
-  sql: `SELECT min(internal_id) AS id FROM companies JOIN holdings_of(NULL) ON owned_id = internal_id WHERE internal_id >= ${row?.least}`,
+  sql: `SELECT min(internal_id) AS id FROM companies JOIN holdings_of(NULL) ON owned_id = internal_id WHERE internal_id >= ${row?.min}`,
 })
 const id = found?.id
 const CALLERS: readonly Caller[] = [

@@ -35,8 +35,8 @@ import { tableFilesOf } from '../src/targets/table-changes.ts'
 const measured = (file: TableFile): MeasuredFile => ({
   file,
   statistics: new Map([
-    ['internal_id', { nulls: 0, least: BigInt(file.version), greatest: BigInt(file.version + file.rows) }],
-    ['country_code', { nulls: 0, least: 'SE', greatest: 'SE' }],
+    ['internal_id', { nulls: 0, min: BigInt(file.version), max: BigInt(file.version + file.rows) }],
+    ['country_code', { nulls: 0, min: 'SE', max: 'SE' }],
   ]),
 })
 

@@ -159,7 +159,7 @@ export const measureAnswers = async (server: ServerProcess): Promise<readonly Me
     })
     for (const [name, make] of Object.entries(COUNTS))
       measured.push({ name, aim: COUNT_MS, times: await each(ask, rounds(make)) })
-    const texts: Readonly<Record<string, (round: number) => object>> = {
+    const strings: Readonly<Record<string, (round: number) => object>> = {
       'sorted page of 500 by NetSales, minified': (round) => ({
         SearchParameters: { ContentUpdatedAt: [day(round)] },
         PageSize: PAGE,
@@ -169,7 +169,7 @@ export const measureAnswers = async (server: ServerProcess): Promise<readonly Me
       'DynamicSearch, page of 10': (round) => ({ SearchParameters: { DynamicSearch: [words(round)] } }),
       'SemanticSearch, page of 10': (round) => ({ SearchParameters: { SemanticSearch: [words(round)] } }),
     }
-    for (const [name, make] of Object.entries(texts))
+    for (const [name, make] of Object.entries(strings))
       measured.push({ name, aim: null, times: await each(ask, rounds(make)) })
     return measured
   } finally {

@@ -35,8 +35,8 @@ const makeFiles = async (count: number): Promise<void> => {
     content: ['companies'],
   } as const
   const { files } = await writeSample(sample, options, 1)
-  const texts = await Promise.all(files.map(({ name }) => readFile(join(sample, name))))
-  const lines = texts.flatMap((text) => brotliDecompressSync(text).toString().split('\n').slice(0, -1))
+  const strings = await Promise.all(files.map(({ name }) => readFile(join(sample, name))))
+  const lines = strings.flatMap((text) => brotliDecompressSync(text).toString().split('\n').slice(0, -1))
   await mkdir(many)
   await mkdir(one)
   await writeFile(join(one, 'companies.jsonl'), lines.map((line) => `${line}\n`).join(''))

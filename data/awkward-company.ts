@@ -5,7 +5,7 @@ import type { DraftCompany } from './company.ts'
 import type { DraftSeries } from './figures.ts'
 import { DEFAULT_MOMENT, momentStyle, momentText } from './moments.ts'
 import type { Random } from './random.ts'
-import { AWKWARD_TEXTS } from './words.ts'
+import { AWKWARD_STRINGS } from './words.ts'
 import { WRITINGS } from './write-line.ts'
 
 type Oddity = (company: DraftCompany, random: Random) => DraftCompany
@@ -50,8 +50,8 @@ const withFigures = (
   ),
 })
 
-const oddTexts: Oddity = (company, random) => {
-  const odd = () => random.pick(AWKWARD_TEXTS)
+const oddStrings: Oddity = (company, random) => {
+  const odd = () => random.pick(AWKWARD_STRINGS)
   const basic = withBasic(company, (details) => ({
     ...details,
     CompanyName: odd(),
@@ -181,7 +181,7 @@ const searched: Oddity = (company, random) => ({
 const oddWriting: Oddity = (company, random) => ({ ...company, writing: random.pick(WRITINGS) })
 
 const ODDITIES: readonly Oddity[] = [
-  oddTexts,
+  oddStrings,
   zeroFigures,
   longFigures,
   tinyFigures,

@@ -38,13 +38,13 @@ const { values } = parseArgs({
 const numberOf = (
   name: string,
   text: string | undefined,
-  least: number,
+  min: number,
   most: number,
   whole = true,
 ): number => {
   const value = Number(text ?? Number.NaN)
-  if (!(value >= least && value <= most) || (whole && !Number.isInteger(value))) {
-    throw new RangeError(`Cannot generate: --${name} is "${text ?? ''}", expected ${least} to ${most}`)
+  if (!(value >= min && value <= most) || (whole && !Number.isInteger(value))) {
+    throw new RangeError(`Cannot generate: --${name} is "${text ?? ''}", expected ${min} to ${most}`)
   }
   return value
 }

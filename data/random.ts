@@ -4,8 +4,8 @@ export interface Random {
   /** At least 0, below 1. */
   readonly next: () => number
   /** A whole number between both ends, both included. */
-  readonly whole: (least: number, most: number) => number
-  readonly between: (least: number, most: number) => number
+  readonly whole: (min: number, most: number) => number
+  readonly between: (min: number, most: number) => number
   readonly chance: (share: number) => boolean
   readonly pick: <T>(list: readonly T[]) => T
   /** That many neighbours of the list, around its end. */
@@ -41,7 +41,7 @@ export const seededRandom = (seed: number, stream: string, number: number): Rand
   }
   for (let warm = 0; warm < 8; warm++) next()
 
-  const whole = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1))
+  const whole = (min: number, most: number): number => min + Math.floor(next() * (most - min + 1))
   const pick = <T>(list: readonly T[]): T => {
     const picked = list[Math.floor(next() * list.length)]
     if (picked === undefined) throw new RangeError('Cannot pick from list: it is empty, expected a value')
@@ -50,7 +50,7 @@ export const seededRandom = (seed: number, stream: string, number: number): Rand
   return {
     next,
     whole,
-    between: (least, most) => least + next() * (most - least),
+    between: (min, most) => min + next() * (most - min),
     chance: (share) => next() < share,
     pick,
     some: (list, count) => {

@@ -5,7 +5,7 @@ import { identityOf } from './identity.ts'
 import type { Maybe } from './ownership.ts'
 import { type Random, seededRandom } from './random.ts'
 import { companyEntity, type DraftRelation, masked, personEntity, withHistory } from './relation.ts'
-import { AWKWARD_TEXTS } from './words.ts'
+import { AWKWARD_STRINGS } from './words.ts'
 import { WRITINGS, type Writing } from './write-line.ts'
 
 export interface RelationsOptions {
@@ -72,7 +72,7 @@ export const relationsOf = (
   return {
     record: {
       InternalId: id,
-      Name: odd ? random.pick(AWKWARD_TEXTS) : name,
+      Name: odd ? random.pick(AWKWARD_STRINGS) : name,
       ...(maybe(0.97) && { OrgNo: orgNo }),
       ...(countryCode !== undefined && { CountryCode: countryCode }),
       LegalForm: legalForm,

@@ -121,7 +121,7 @@ export const ROLES = [
 ] as const
 
 /** Text that loaders get wrong: scripts, directions, escapes, and what looks like something else. */
-export const AWKWARD_TEXTS = [
+export const AWKWARD_STRINGS = [
   'Åse Ærø Østlånd & Søn A/S',
   '株式会社 霧原製作所',
   '한빛물산 주식회사',

@@ -7,8 +7,8 @@ const FILE = 'test/room/one.test.ts'
 /** Sorts a file of tests with these imports; its helper imports what `helper` says. */
 const sorted = (imports: string, helper = ''): string =>
   projectOf(FILE, (path) => {
-    const texts: Readonly<Record<string, string>> = { [FILE]: imports, 'test/room/helper.ts': helper }
-    return texts[path] ?? ''
+    const strings: Readonly<Record<string, string>> = { [FILE]: imports, 'test/room/helper.ts': helper }
+    return strings[path] ?? ''
   })
 
 test.each([

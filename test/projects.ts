@@ -38,10 +38,10 @@ export const projectOf = (file: string, read: (path: string) => string): Project
 /** The files of tests of each project, as paths below `root`. */
 export const testFiles = (root: string): Readonly<Record<Project, readonly string[]>> => {
   const files: Record<Project, string[]> = { peers: [], durability: [], long: [], integration: [], unit: [] }
-  const texts = new Map<string, string>()
+  const strings = new Map<string, string>()
   const read = (path: string): string => {
-    const text = texts.get(path) ?? readFileSync(join(root, path), 'utf8')
-    texts.set(path, text)
+    const text = strings.get(path) ?? readFileSync(join(root, path), 'utf8')
+    strings.set(path, text)
     return text
   }
   const names = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })

@@ -27,7 +27,7 @@ export interface ShapeColumn {
 const typeOf = (field: Field): ShapeType => {
   if (field.kind === 'object') return structOf(field.of)
   if (field.kind === 'objects') return { list: structOf(field.of) }
-  if (field.kind === 'texts') return { list: 'text' }
+  if (field.kind === 'strings') return { list: 'text' }
   if (field.kind === 'integer' || field.kind === 'number' || field.kind === 'boolean') return field.kind
   if (field.kind === 'text' || field.kind === 'date-time') return 'text'
   throw new TypeError(`Cannot make a column of a field of kind "${field.kind}": expected no map and no tree`)

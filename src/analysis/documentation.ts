@@ -40,19 +40,19 @@ export interface Documentation {
 /** @throws {TypeError} for a head comment that lacks a group or an example, or has a line of another form */
 export const documentationOf = ({ name, head }: Pick<Definition, 'name' | 'head'>): Documentation => {
   const [about = '', ...lines] = head
-  const texts = new Map<string, string>()
+  const strings = new Map<string, string>()
   const lists = { parameters: [] as [string, string][], columns: [] as [string, string][] }
   let list: [string, string][] = []
   for (const line of lines) {
     const [, item, own] = /^ {2}(\S+): (.+)$/.exec(line) ?? []
     const [, key = '', text] = /^([a-z]+):(?: (.+))?$/.exec(line) ?? []
     if (item !== undefined && own !== undefined) list.push([item, own])
-    else if (text !== undefined) texts.set(key, text)
+    else if (text !== undefined) strings.set(key, text)
     else if (key === 'parameters' || key === 'columns') list = lists[key]
     else throw new TypeError(`Cannot read the head of "${name}.sql": "${line}"`)
   }
   const [group, rule, found, example, also] = ['group', 'rule', 'found', 'example', 'also'].map((key) =>
-    texts.get(key),
+    strings.get(key),
   )
   if (group === undefined || example === undefined)
     throw new TypeError(`Cannot read the head of "${name}.sql": expected a group and an example`)

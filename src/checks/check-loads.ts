@@ -1,6 +1,6 @@
 /** The expectations about a lake: of its loads, against the manifest, and the number of its companies. */
 
-import { type CheckResult, valueTexts } from '../core/checks.ts'
+import { type CheckResult, valueStrings } from '../core/checks.ts'
 import { unlookedSince } from '../core/last-listings.ts'
 import type { PullEntry } from '../core/partition.ts'
 import { nameKey } from '../core/unknown-names.ts'
@@ -45,7 +45,7 @@ const atMost = (name: string, value: number | null, limit: number, more = ''): C
     name,
     value,
     value !== null && value <= limit,
-    `at most ${valueTexts(name, value ?? limit, limit)[1]}${more}`,
+    `at most ${valueStrings(name, value ?? limit, limit)[1]}${more}`,
     limit,
   )
 

@@ -6,14 +6,14 @@
  */
 
 /** The first release that runs the rest; what a later one lacks, such as a safe Brotli decoder, the rest says. */
-const [LEAST_MAJOR, LEAST_MINOR] = [22, 19]
+const [MIN_MAJOR, MIN_MINOR] = [22, 19]
 
 /** `engines` of package.json, in words. */
 const NEEDED = 'Node 22.23.4, 24.22.1, 26.12.1 or a later release of these'
 
 const isTooOld = (version: string): boolean => {
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major < LEAST_MAJOR || (major === LEAST_MAJOR && minor < LEAST_MINOR)
+  return major < MIN_MAJOR || (major === MIN_MAJOR && minor < MIN_MINOR)
 }
 
 const start = async (): Promise<void> => {

@@ -255,13 +255,13 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
     const confirmed = isListed ? added.confirmed : undefined
     // No partition has a record twice: without a list before, the greatest one stands in for it.
     const byVersion = [...Map.groupBy(records, ({ version }) => version).values()]
-    const [greatest = []] = last.length > 0 ? [] : byVersion.sort((a, b) => rowsInFiles(b) - rowsInFiles(a))
-    const others = records.filter((file) => !greatest.includes(file))
+    const [largest = []] = last.length > 0 ? [] : byVersion.sort((a, b) => rowsInFiles(b) - rowsInFiles(a))
+    const others = records.filter((file) => !largest.includes(file))
     return this.#withLists([...last, ...superseded], async (placeOf) => {
       const came = union(await this.#keysIn(others), await this.#keysIn(listings, true))
       const held =
         last.length > 0 ? this.#corrected(this.#listed(last, placeOf), moved, confirmed) : undefined
-      const known = held ?? (await this.#keysIn(greatest))
+      const known = held ?? (await this.#keysIn(largest))
       const rows = rowsInFiles([...others, ...listings])
       const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
       if (count > 0) await this.#countOlder(added, known)

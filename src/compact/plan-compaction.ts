@@ -14,7 +14,7 @@ import { sha256Of } from '../support/hash.ts'
 const SIZE_TOLERANCE = 0.1
 
 /** Fewer rows make no file: its column metadata would outweigh them. */
-export const LEAST_ROWS = 100
+export const MIN_ROWS = 100
 
 /** The newest partitions of one content, or all of them; they become one. */
 export interface CompactContent {
@@ -35,7 +35,7 @@ export interface CompactPlan {
 const isTableFile = ({ table }: FileEntry): boolean => table !== QUARANTINE.name
 
 const isTooLarge = ({ bytes, rows }: FileEntry, targetBytes: number): boolean =>
-  bytes > targetBytes * (1 + SIZE_TOLERANCE) && rows > LEAST_ROWS
+  bytes > targetBytes * (1 + SIZE_TOLERANCE) && rows > MIN_ROWS
 
 const isTooSmall = ({ bytes }: FileEntry, targetBytes: number): boolean =>
   bytes < targetBytes * (1 - SIZE_TOLERANCE)

@@ -31,8 +31,8 @@ WHERE hash(internal_id) % ${Math.ceil(of / SAMPLED)} = 0`
 /** Rows of a file that are read together, and the lowest and highest owner among them. */
 interface RowGroup {
   readonly rows: number
-  readonly least: bigint
-  readonly greatest: bigint
+  readonly min: bigint
+  readonly max: bigint
 }
 
 /**
@@ -56,7 +56,7 @@ const conditionsOf = (owner: string, bounds: readonly bigint[]): readonly string
 export const isWorthRanges = (groups: readonly RowGroup[], bounds: readonly bigint[]): boolean => {
   let [rows, read] = [0, 0]
   for (const group of groups) {
-    const ranges = 1 + bounds.filter((bound) => group.least <= bound && bound < group.greatest).length
+    const ranges = 1 + bounds.filter((bound) => group.min <= bound && bound < group.max).length
     rows += group.rows
     read += ranges * group.rows
   }
@@ -69,13 +69,13 @@ const groupsOf = async (
   paths: readonly string[],
 ): Promise<readonly RowGroup[]> => {
   const rows = await session.rows(`SELECT row_group_num_rows AS rows,
-  coalesce(try_cast(stats_min_value AS BIGINT), -9223372036854775808) AS least,
-  coalesce(try_cast(stats_max_value AS BIGINT), 9223372036854775807) AS greatest
+  coalesce(try_cast(stats_min_value AS BIGINT), -9223372036854775808) AS min,
+  coalesce(try_cast(stats_max_value AS BIGINT), 9223372036854775807) AS max
 FROM parquet_metadata(${pathsSql(paths)}) WHERE path_in_schema = ${literal(owner)}`)
-  return rows.map(({ rows: count, least, greatest }) => ({
+  return rows.map(({ rows: count, min, max }) => ({
     rows: Number(count),
-    least: BigInt(String(least)),
-    greatest: BigInt(String(greatest)),
+    min: BigInt(String(min)),
+    max: BigInt(String(max)),
   }))
 }
 

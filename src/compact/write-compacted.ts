@@ -3,7 +3,7 @@
 import type { FileEntry } from '../core/partition.ts'
 import type { SinkRun } from '../core/sink.ts'
 import type { SortedRows } from '../lake/tables/sort-rows.ts'
-import { LEAST_ROWS } from './plan-compaction.ts'
+import { MIN_ROWS } from './plan-compaction.ts'
 
 interface CompactedFilesRequest {
   readonly sink: SinkRun
@@ -62,7 +62,7 @@ export class CompactedWriter {
   }
 
   #rowsOfFile(): number {
-    return Math.max(LEAST_ROWS, Math.round(this.#request.targetBytes / this.#bytesPerRow))
+    return Math.max(MIN_ROWS, Math.round(this.#request.targetBytes / this.#bytesPerRow))
   }
 
   /** The file from a row on; `undefined` where the rows turn out to be too few and others follow. */
@@ -81,7 +81,7 @@ export class CompactedWriter {
       const share = file.bytes / targetBytes
       // The last rows are as many as they are; too many of them become two files.
       const near = share <= 1 + NEAR && (share >= 1 - NEAR || (isLast && rows === left))
-      if (near || (share > 1 && rows <= LEAST_ROWS) || attempt === MAX_ATTEMPTS) return file
+      if (near || (share > 1 && rows <= MIN_ROWS) || attempt === MAX_ATTEMPTS) return file
     }
   }
 }

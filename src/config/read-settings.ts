@@ -44,9 +44,9 @@ const plainOf = (node: TomlNode): unknown => {
   return Object.fromEntries([...node.entries].map(([name, entry]) => [name, plainOf(entry.node)]))
 }
 
-const textsIn = (value: unknown): readonly string[] => {
+const stringsIn = (value: unknown): readonly string[] => {
   if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : []
 }
 
 const WHAT = { value: 'a value', list: 'a list', table: 'a table' } as const
@@ -109,7 +109,7 @@ class Reader {
 
   #readSetting(setting: Setting<unknown>, node: TomlNode, at: Omit<Problem, 'reason'>): unknown {
     const plain = plainOf(node)
-    if (textsIn(plain).some((one) => PASSWORD_IN_ADDRESS.test(one)))
+    if (stringsIn(plain).some((one) => PASSWORD_IN_ADDRESS.test(one)))
       return this.#say(at, 'a password does not stand in this file, expected an address without it')
     const { type } = setting
     const given = type.inFolder?.(plain, this.#folder) ?? plain

@@ -28,7 +28,7 @@ export const MASKED_WITHOUT_ACCESS = [
   'NationalIdentificationNumber',
 ] as const
 /** Texts beside a person, by the field that holds their records: masked as a name is. */
-export const MASKED_TEXTS: Readonly<Record<string, readonly string[]>> = {
+export const MASKED_STRINGS: Readonly<Record<string, readonly string[]>> = {
   BeneficialOwnerships: ['Text'],
   KeyPersonRoles: ['Text'],
 }

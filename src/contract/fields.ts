@@ -43,8 +43,8 @@ export interface DateTimeField<O extends Omitted = Omitted> extends Described<O>
   /** Whether it says when the service last changed something. @default false */
   readonly isStamp?: true
 }
-export interface TextsField<O extends Omitted = Omitted> extends Described<O> {
-  readonly kind: 'texts'
+export interface StringsField<O extends Omitted = Omitted> extends Described<O> {
+  readonly kind: 'strings'
   readonly masked?: true
 }
 export interface ObjectField<T extends ObjectType = ObjectType, O extends Omitted = Omitted>
@@ -77,7 +77,7 @@ export type Field =
   | NumberField
   | BooleanField
   | DateTimeField
-  | TextsField
+  | StringsField
   | ObjectField
   | ObjectsField
   | SelfListField
@@ -145,9 +145,9 @@ export const calendarDay = <const O extends Omitted>(omitted: O, about: string):
   ...dateTime(omitted, about),
   isDay: true,
 })
-export const texts = (about: string): TextsField<'null'> => ({ kind: 'texts', omitted: 'null', about })
-export const personalTexts = (about: string): TextsField<'null'> => ({
-  ...texts(about),
+export const strings = (about: string): StringsField<'null'> => ({ kind: 'strings', omitted: 'null', about })
+export const personalStrings = (about: string): StringsField<'null'> => ({
+  ...strings(about),
   masked: true,
   personal: 'person',
 })
@@ -190,7 +190,7 @@ type ValueOf<F extends Field, Self> = F extends TextField | DateTimeField
     ? number
     : F extends BooleanField
       ? boolean
-      : F extends TextsField
+      : F extends StringsField
         ? readonly string[]
         : F extends ObjectField<infer T>
           ? ShapeOf<T>

@@ -1,7 +1,7 @@
 /** Numbers and defaults that the interface fixes ("Limits" and the request tables), and its `X-Pagination` header. */
 
-const PAGE_SIZE = { least: 1, most: 500, default: 10 } as const
-const PAGE_NUMBER = { least: 1, most: 10, default: 1 } as const
+const PAGE_SIZE = { min: 1, max: 500, default: 10 } as const
+const PAGE_NUMBER = { min: 1, max: 10, default: 1 } as const
 
 /** Limits of the interface: page sizes, reach of page mode, length of a cursor chain. */
 export const LIMITS = {
@@ -10,7 +10,7 @@ export const LIMITS = {
   /** Pages that page mode reaches; company search. */
   pageNumber: PAGE_NUMBER,
   /** Companies that page mode reaches. */
-  pageReach: PAGE_SIZE.most * PAGE_NUMBER.most,
+  pageReach: PAGE_SIZE.max * PAGE_NUMBER.max,
   /** Companies that one cursor chain may deliver in all. */
   cursorCap: 100_000,
   /** `InternalId` values in one relations request. */

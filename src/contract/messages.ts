@@ -42,11 +42,11 @@ export const BODY_MESSAGES = {
 export const COMPANY_MESSAGES = {
   searchParametersMissing: SEARCH_PARAMETERS_MISSING,
   pageNumberInvalid: message(
-    `Pagenumber must be between ${LIMITS.pageNumber.least}-${LIMITS.pageNumber.most}.`,
+    `Pagenumber must be between ${LIMITS.pageNumber.min}-${LIMITS.pageNumber.max}.`,
     '`PageNumber` outside 1-10 (not in cursor mode).',
   ),
   pageSizeInvalid: message(
-    `Pagesize could max be ${LIMITS.pageSize.most}.`,
+    `Pagesize could max be ${LIMITS.pageSize.max}.`,
     '`PageSize` above 500 or below 1.',
   ),
   currencyInvalid: message('Currency is invalid.', 'Unsupported currency code.'),
@@ -69,7 +69,7 @@ export const COMPANY_MESSAGES = {
 export const RELATIONS_MESSAGES = {
   searchParametersMissing: SEARCH_PARAMETERS_MISSING,
   pageSizeInvalid: message(
-    `Pagesize is invalid (Maximum pagesize: ${LIMITS.pageSize.most}).`,
+    `Pagesize is invalid (Maximum pagesize: ${LIMITS.pageSize.max}).`,
     '`PageSize` above 500 or below 1.',
   ),
   cursorInvalid: CURSOR_INVALID,

@@ -12,14 +12,14 @@ import {
   one,
   personal,
   personalMany,
-  personalTexts,
+  personalStrings,
   type ShapeOf,
   says,
   selfList,
   series,
   stamp,
+  strings,
   text,
-  texts,
 } from './fields.ts'
 
 /** The text in place of the personal data of a person with a protected identity. */
@@ -71,11 +71,11 @@ export const BASIC_DETAILS = object('BasicDetails', 'Registration data.', {
   Email: says('person', text('null', 'Official contact e-mail.')),
   Phone: says('person', text('null', 'Official contact phone.')),
   URL: text('null', 'Primary website.'),
-  AdditionalUrls: texts('More websites.'),
+  AdditionalUrls: strings('More websites.'),
   VATNumber: text('null', 'VAT identification number.'),
   RegistrationDate: text('null', 'Registration date.'),
   Signatory: says('person', text('null', 'Authorized signatory or signing rules.')),
-  PreviousNames: texts('Historical names.'),
+  PreviousNames: strings('Historical names.'),
   HasReportedMissingUBO: boolean('always', 'Flagged as missing beneficial-owner data.'),
 })
 
@@ -84,13 +84,13 @@ export const ENHANCED_DETAILS = object('EnhancedDetails', 'Enriched data.', {
   EmployeesUnconsolidated: series('Parent-only headcount by year.'),
   HasForeignUltimateParent: boolean('always', 'The ultimate parent is in another country.'),
   HasGroupStructure: boolean('always', 'The company belongs to a group.'),
-  Keywords: texts('Tags.'),
+  Keywords: strings('Tags.'),
   PrivateEquityOwner: text('null', 'Name of private-equity owner.'),
   WebsiteSummary: text('null', 'Summary from the website.'),
   UltimateParentOrgNo: text('null', "Ultimate parent's organisation number."),
   UltimateParentCompanyName: text('null', "Ultimate parent's name."),
   URL: text('null', 'Website.'),
-  AdditionalUrls: texts('More websites.'),
+  AdditionalUrls: strings('More websites.'),
 })
 
 export const MINIFIED_INFO = object('MinifiedInfo', 'What a minified search returns of a company.', {
@@ -144,11 +144,11 @@ export const LINKED_IN = object('LinkedIn', 'Profile data from a professional-ne
   CompanyFounded: text('null', 'Year founded.'),
   CompanyWebsite: text('null', 'Website URL.'),
   Country: text('null', 'Country on profile.'),
-  Addresses: texts('Office addresses.'),
+  Addresses: strings('Office addresses.'),
   NumberOfEmployees: integer('null', 'Employee count.'),
   SizeRange: text('null', 'Employee size range.'),
   Followers: integer('null', 'Follower count.'),
-  Keywords: texts('Specialties.'),
+  Keywords: strings('Specialties.'),
   SourceUrl: text('null', 'URL of the profile page.'),
 })
 
@@ -238,8 +238,8 @@ export const RELATION = object('Relation', 'An entity, company or person, in Par
   BirthDate: personal('Person date of birth.'),
   NationalIdentificationNumber: personal('Personal national ID.'),
   Gender: says('person', text('null', 'Person gender.')),
-  Citizenships: personalTexts('Citizenship country codes.'),
-  CountryOfResidences: personalTexts('Residence country codes.'),
+  Citizenships: personalStrings('Citizenship country codes.'),
+  CountryOfResidences: personalStrings('Residence country codes.'),
   Addresses: personalMany(ADDRESS, 'Registered addresses.'),
   CountryCode: personal('Country code.', 'entity'),
   IsCompany: boolean('null', 'true company, false person.'),

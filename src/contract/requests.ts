@@ -46,7 +46,7 @@ const SHARED_FIELDS = {
     type: 'integer',
     required: false,
     default: pageSize.default,
-    rules: `${pageSize.least} to ${pageSize.most}.`,
+    rules: `${pageSize.min} to ${pageSize.max}.`,
   },
 } as const
 
@@ -63,7 +63,7 @@ export const COMPANIES_REQUEST = {
     type: 'integer',
     required: false,
     default: pageNumber.default,
-    rules: `${pageNumber.least} to ${pageNumber.most}. Not usable with Cursor (other than the default).`,
+    rules: `${pageNumber.min} to ${pageNumber.max}. Not usable with Cursor (other than the default).`,
   },
   PageSize: SHARED_FIELDS.PageSize,
   SortByColumn: {

@@ -26,7 +26,7 @@ export interface KeptResult extends CheckResult {
 }
 
 /** The value found and the limit, in words: `26.5 h`, `9.5 %`, `1,234`. */
-export const valueTexts = (name: string, value: number, limit = value) => {
+export const valueStrings = (name: string, value: number, limit = value) => {
   const isShare = name.startsWith('fall_') || name.endsWith('_share')
   return formatBeside(
     value,
@@ -37,7 +37,7 @@ export const valueTexts = (name: string, value: number, limit = value) => {
 
 /** The value found, in words. */
 export const foundText = ({ name, value, limit }: Pick<CheckResult, 'name' | 'value' | 'limit'>): string =>
-  value === null ? 'nothing' : valueTexts(name, value, limit)[0]
+  value === null ? 'nothing' : valueStrings(name, value, limit)[0]
 
 /** Checks that failed, in one line: `scale (found 512, expected no finding)`. */
 export const failedText = (checks: readonly CheckResult[]): string =>

@@ -4,7 +4,7 @@
  */
 
 import { PROTECTED_IDENTITY } from '../contract/objects.ts'
-import { birthKey, LEAST_CHARACTERS, numberKey } from './person-keys.ts'
+import { birthKey, MIN_CHARACTERS, numberKey } from './person-keys.ts'
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu
 /** Characters that may stand between the parts of a national id, besides the marks that some of them have. */
@@ -52,7 +52,7 @@ export interface Identifiers {
   /** Whether a text has all words of a name, in any order, or a national id; escapes of JSON are undone. */
   readonly standIn: (text: string) => boolean
   /** Whether a text has an id, as digits without another digit beside them. @param leastDigits shorter ones do not count */
-  readonly idStandsIn: (text: string, leastDigits?: number) => boolean
+  readonly idStandsIn: (text: string, minDigits?: number) => boolean
   /** Whether a text has a name, a national id or an id. */
   readonly mentions: (text: string) => boolean
   /** Ids of the forgotten that stand in a text. */
@@ -70,7 +70,7 @@ interface PersonKeys {
   readonly birth: string
 }
 
-interface KnownTexts {
+interface KnownStrings {
   readonly names: Iterable<string>
   readonly nationalIds: Iterable<string>
   /** Names beside dates of birth, as keys. @default none */
@@ -79,7 +79,7 @@ interface KnownTexts {
 
 /** @param ids of companies and persons */
 export const identifiersOf = (
-  { names: givenNames, nationalIds: givenIds, births: givenBirths = [] }: KnownTexts,
+  { names: givenNames, nationalIds: givenIds, births: givenBirths = [] }: KnownStrings,
   ids: Iterable<bigint>,
 ): Identifiers => {
   const names = new Set<string>()
@@ -102,7 +102,7 @@ export const identifiersOf = (
     const key = numberKey(id)
     if (key !== undefined) numberKeys.add(key)
     const text = joined(id, '')
-    if (text.length < LEAST_CHARACTERS || id === PROTECTED_IDENTITY) continue
+    if (text.length < MIN_CHARACTERS || id === PROTECTED_IDENTITY) continue
     nationalIds.add(text)
     mostCharacters = Math.max(mostCharacters, text.length)
     for (const mark of id.replace(WORDS, '')) between.add(mark)
@@ -116,7 +116,7 @@ export const identifiersOf = (
     let name = ''
     for (const { text } of words.slice(at, at + mostWords)) {
       name += name === '' ? text : ` ${text}`
-      if (name.length >= LEAST_CHARACTERS && names.has(name)) return true
+      if (name.length >= MIN_CHARACTERS && names.has(name)) return true
     }
     return false
   }
@@ -151,8 +151,8 @@ export const identifiersOf = (
   }
   const numbersIn = (text: string): readonly string[] =>
     [...unescaped(text).matchAll(/\d+/g)].map(([run]) => run)
-  const idStandsIn = (text: string, leastDigits = 1): boolean =>
-    numbersIn(text).some((run) => run.length >= leastDigits && numbers.has(run))
+  const idStandsIn = (text: string, minDigits = 1): boolean =>
+    numbersIn(text).some((run) => run.length >= minDigits && numbers.has(run))
   return {
     standing,
     isName: (text) => names.has(joined(text, ' ')),

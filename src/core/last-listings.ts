@@ -33,7 +33,7 @@ export const lastListings = (pulls: readonly PullEntry[]): readonly PullEntry[] 
   return [...last.values()]
 }
 
-const textsOf = (search: SearchParameters): ReadonlyMap<string, ReadonlySet<string>> =>
+const stringsOf = (search: SearchParameters): ReadonlyMap<string, ReadonlySet<string>> =>
   new Map(
     Object.entries(search).map(([name, values]) => [
       name.toLowerCase(),
@@ -43,8 +43,8 @@ const textsOf = (search: SearchParameters): ReadonlyMap<string, ReadonlySet<stri
 
 /** Whether a search has all companies of another one. */
 const covers = (wide: SearchParameters, narrow: SearchParameters): boolean => {
-  const own = textsOf(narrow)
-  return [...textsOf(wide)].every(([name, values]) => {
+  const own = stringsOf(narrow)
+  return [...stringsOf(wide)].every(([name, values]) => {
     const some = own.get(name)
     return some !== undefined && [...some].every((value) => values.has(value))
   })

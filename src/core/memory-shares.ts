@@ -30,7 +30,7 @@ const BESIDE_BYTES = {
 } as const
 
 /** Least that DuckDB works with, in bytes: to load a partition, to sort and write on a thread, for all queries. */
-const LEAST_BYTES = {
+const MIN_BYTES = {
   partition: 120 * MEBIBYTE,
   compactingThread: 100 * MEBIBYTE,
   querying: 96 * MEBIBYTE,
@@ -58,7 +58,7 @@ const tooLittle = (work: string, totalBytes: number, needed: number, threads: nu
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** Smallest block for which work is divided: with less, what each file costs by itself counts most. */
-export const LEAST_BLOCK_BYTES = 4 * MEBIBYTE
+export const MIN_BLOCK_BYTES = 4 * MEBIBYTE
 /** To check a block takes about a third of the time of loading it. */
 const LOADS_A_CHECK = 3
 /** Cores on which the main thread checks lines itself: DuckDB has the other one. */
@@ -72,7 +72,7 @@ const blockRoom = (
   totalBytes: number,
   threads: number,
   checkThreads: number,
-  partitionBytes: number = LEAST_BYTES.partition,
+  partitionBytes: number = MIN_BYTES.partition,
 ) => ({
   bytes:
     totalBytes - BESIDE_BYTES.loading - checkThreads * BESIDE_BYTES.checkThread - threads * partitionBytes,
@@ -94,13 +94,13 @@ export const defaultThreads = (totalBytes: number, cores = machineLimits().cpus)
     )
     if (bytes >= blocks * 16 * MEBIBYTE) return threads
   }
-  return totalBytes >= leastToLoad(2, checkThreadsFor(2, cores)) ? 2 : 1
+  return totalBytes >= minToLoad(2, checkThreadsFor(2, cores)) ? 2 : 1
 }
 
 /** The least memory that so many partitions side by side are loaded in, in bytes. */
-const leastToLoad = (threads: number, checkThreads: number): number => {
+const minToLoad = (threads: number, checkThreads: number): number => {
   const { bytes, blocks } = blockRoom(0, threads, checkThreads)
-  return Math.max(blocks * LEAST_BLOCK_BYTES - bytes, 32 * LEAST_BLOCK_BYTES)
+  return Math.max(blocks * MIN_BLOCK_BYTES - bytes, 32 * MIN_BLOCK_BYTES)
 }
 
 /**
@@ -117,16 +117,16 @@ export const divideMemory = (
   const checkThreads = checkThreadsFor(threads, cores)
   const { bytes, blocks } = blockRoom(totalBytes, threads, checkThreads)
   const blockBytes = Math.floor(Math.min(DECODE_LIMITS.blockBytes, totalBytes / 32, bytes / blocks))
-  if (blockBytes >= LEAST_BLOCK_BYTES) {
-    const engineBytes = bytes + threads * LEAST_BYTES.partition - blocks * blockBytes
+  if (blockBytes >= MIN_BLOCK_BYTES) {
+    const engineBytes = bytes + threads * MIN_BYTES.partition - blocks * blockBytes
     return { engineBytes, blockBytes, checkThreads }
   }
-  const least = leastToLoad(threads, checkThreads)
-  throw tooLittle(`load ${counted(threads, 'partition')} at once`, totalBytes, least, threads)
+  const min = minToLoad(threads, checkThreads)
+  throw tooLittle(`load ${counted(threads, 'partition')} at once`, totalBytes, min, threads)
 }
 
-const leastToCompact = (threads: number): number =>
-  (BESIDE_BYTES.compacting + threads * LEAST_BYTES.compactingThread) / (1 - BEYOND_LIMIT)
+const minToCompact = (threads: number): number =>
+  (BESIDE_BYTES.compacting + threads * MIN_BYTES.compactingThread) / (1 - BEYOND_LIMIT)
 
 /** The most that is used by default: it fits beside others on a small machine. */
 const MOST_DEFAULT_BYTES = 1024 ** 3
@@ -140,22 +140,22 @@ const MOST_OF_LIMIT = 0.95
  * what every work needs at least, with one thread, as long as there is as much.
  */
 export const defaultMemory = (limitBytes: number): number => {
-  const least = Math.min(leastToCompact(1), limitBytes * MOST_OF_LIMIT)
-  return Math.ceil(Math.min(MOST_DEFAULT_BYTES, Math.max(limitBytes * SHARE_OF_LIMIT, least)))
+  const min = Math.min(minToCompact(1), limitBytes * MOST_OF_LIMIT)
+  return Math.ceil(Math.min(MOST_DEFAULT_BYTES, Math.max(limitBytes * SHARE_OF_LIMIT, min)))
 }
 
 export const DEFAULT_MEMORY_BYTES = defaultMemory(machineLimits().memoryBytes)
 
 /** Threads of queries and compactions by default: two, where both fit into the memory. */
-export const threadsFor = (totalBytes: number): number => (totalBytes >= leastToCompact(2) ? 2 : 1)
+export const threadsFor = (totalBytes: number): number => (totalBytes >= minToCompact(2) ? 2 : 1)
 
 export const DEFAULT_THREADS = threadsFor(DEFAULT_MEMORY_BYTES)
 
 /** DuckDB's limit in a compaction, in bytes. @throws {ToolkitError} USAGE when so many threads do not fit */
 export const compactMemory = (totalBytes: number, threads: number): number => {
   const engineBytes = Math.floor(totalBytes * (1 - BEYOND_LIMIT)) - BESIDE_BYTES.compacting
-  if (engineBytes >= threads * LEAST_BYTES.compactingThread) return engineBytes
-  throw tooLittle(`compact with ${counted(threads, 'thread')}`, totalBytes, leastToCompact(threads), threads)
+  if (engineBytes >= threads * MIN_BYTES.compactingThread) return engineBytes
+  throw tooLittle(`compact with ${counted(threads, 'thread')}`, totalBytes, minToCompact(threads), threads)
 }
 
 /**
@@ -166,9 +166,9 @@ export const compactMemory = (totalBytes: number, threads: number): number => {
  */
 export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES, engines = 1): number => {
   const engineBytes = Math.floor((totalBytes - BESIDE_BYTES.querying) / (engines * QUERY_TIMES_LIMIT))
-  if (engineBytes >= LEAST_BYTES.querying) return engineBytes
-  const least = BESIDE_BYTES.querying + engines * LEAST_BYTES.querying * QUERY_TIMES_LIMIT
-  throw tooLittle('work', totalBytes, least, 1)
+  if (engineBytes >= MIN_BYTES.querying) return engineBytes
+  const min = BESIDE_BYTES.querying + engines * MIN_BYTES.querying * QUERY_TIMES_LIMIT
+  throw tooLittle('work', totalBytes, min, 1)
 }
 
 /**
@@ -179,9 +179,9 @@ export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES, engines =
  */
 export const servingMemory = (totalBytes: number, indexes = 1): number => {
   const engineBytes = totalBytes - BESIDE_BYTES.serving
-  const leastBytes = indexes * LEAST_BYTES.serving
-  if (engineBytes >= leastBytes) return engineBytes
-  throw tooLittle('serve', totalBytes, BESIDE_BYTES.serving + leastBytes, 1)
+  const minBytes = indexes * MIN_BYTES.serving
+  if (engineBytes >= minBytes) return engineBytes
+  throw tooLittle('serve', totalBytes, BESIDE_BYTES.serving + minBytes, 1)
 }
 
 /** The limit of each of two DuckDBs: one reads the lake, one loads the target at the same time. */

@@ -20,17 +20,17 @@ export const comparedNumberSql = (number: string): string =>
 // As keys of a company or person they do not differ by letter case either; what is too short or all one character is none.
 
 /** Shorter numbers identify nobody: they stand in too many texts. */
-export const LEAST_CHARACTERS = 5
+export const MIN_CHARACTERS = 5
 
 /** A number as the key of whom it identifies; `undefined` where it identifies nobody. */
 export const numberKey = (number: string): string | undefined => {
   const key = comparedNumber(number).toUpperCase()
-  return key.length >= LEAST_CHARACTERS && /\d/.test(key) && new Set(key).size > 1 ? key : undefined
+  return key.length >= MIN_CHARACTERS && /\d/.test(key) && new Set(key).size > 1 ? key : undefined
 }
 
 /** The same in SQL, of a text expression; NULL for none. */
 export const numberKeySql = (number: string): string =>
-  `list_transform([upper(${comparedNumberSql(number)})], lambda key : CASE WHEN length(key) >= ${LEAST_CHARACTERS}
+  `list_transform([upper(${comparedNumberSql(number)})], lambda key : CASE WHEN length(key) >= ${MIN_CHARACTERS}
   AND regexp_matches(key, '[0-9]') AND replace(key, left(key, 1), '') <> '' THEN key END)[1]`
 
 /** The keys of the columns of `relation_entities`. */

@@ -131,7 +131,7 @@ export type CopyFormat =
 export interface CopyReceipt {
   readonly rows: number
   /** Least and greatest value by column, as text; only for Parquet that the engine wrote, and not for ENUM columns. */
-  readonly statistics: ReadonlyMap<string, { readonly least?: string; readonly greatest?: string }>
+  readonly statistics: ReadonlyMap<string, { readonly min?: string; readonly max?: string }>
 }
 
 /** A column of a relation: its name and DuckDB's name of its type. */
@@ -161,7 +161,7 @@ export interface RawColumn {
   /** The one column of children of a list, or the fields of a struct. */
   readonly children: readonly RawColumn[]
   /** Gives the texts of some rows one by one as a piece of UTF-8; an empty piece for NULL. */
-  texts(from: number, count: number, put: (bytes: Uint8Array, start: number, end: number) => void): void
+  strings(from: number, count: number, put: (bytes: Uint8Array, start: number, end: number) => void): void
 }
 
 export interface RawChunk {

@@ -19,7 +19,7 @@ import { ENGINES, isInRange, VERSION } from '../support/own-package.ts'
 import type { MachineFinding } from './finding.ts'
 
 /** With so much memory every command has two threads by default. */
-const LEAST_MEMORY = 1024 ** 3
+const MIN_MEMORY = 1024 ** 3
 
 export const checkNode = (version = process.versions.node): MachineFinding => {
   const says = `Node ${version}`
@@ -51,7 +51,7 @@ export const machineWithin = (
 
 export const checkMemory = ({ memoryBytes, limitBytes = memoryBytes, cpus }: Machine): MachineFinding => {
   const says = `${formatBytes(limitBytes)} of memory, ${formatCounted(cpus, 'processor')}`
-  if (limitBytes >= LEAST_MEMORY) return { about: 'memory', state: 'well', says }
+  if (limitBytes >= MIN_MEMORY) return { about: 'memory', state: 'well', says }
   return {
     about: 'memory',
     state: 'absent',

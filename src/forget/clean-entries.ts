@@ -36,7 +36,7 @@ export interface QuarantineChange {
 const FORGOTTEN = 'forgotten'
 
 /** An id of a file's name is one only where it is long: others are numbers of files. */
-const LEAST_DIGITS = 6
+const MIN_DIGITS = 6
 
 export const cleanSearch = (search: SearchParameters, identifiers: Identifiers): SearchParameters =>
   Object.fromEntries(
@@ -63,7 +63,7 @@ export const cleanSearchText = (text: string, identifiers: Identifiers): string 
 
 /** A name of a source, which may tell of them. */
 export const cleanName = (name: string, identifiers: Identifiers): string =>
-  identifiers.standIn(name) || identifiers.idStandsIn(name, LEAST_DIGITS) ? FORGOTTEN : name
+  identifiers.standIn(name) || identifiers.idStandsIn(name, MIN_DIGITS) ? FORGOTTEN : name
 
 export const cleanSource = <Source extends SourceEntry>(source: Source, identifiers: Identifiers): Source => {
   const cleaned = withSearch(source, (search) => cleanSearch(search, identifiers))

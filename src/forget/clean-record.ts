@@ -77,7 +77,7 @@ class RecordCleaner {
             ? undefined
             : this.known(item.valueFrom, item.to, items),
         )
-      if (field.kind !== 'texts') return this.#unknownMember(member, this.#unknown)
+      if (field.kind !== 'strings') return this.#unknownMember(member, this.#unknown)
     }
     return this.#raw(valueFrom, to)
   }
@@ -93,8 +93,8 @@ class RecordCleaner {
     )
   }
 
-  #unknownMember({ from, valueFrom, to }: JsonPart, texts: string[], text = this.#raw(from, to)): Left {
-    texts.push(text)
+  #unknownMember({ from, valueFrom, to }: JsonPart, strings: string[], text = this.#raw(from, to)): Left {
+    strings.push(text)
     return this.#keepsUnknown ? this.#raw(valueFrom, to) : undefined
   }
 

@@ -11,7 +11,7 @@ import { isOfTable } from '../lake/tables/past-tables.ts'
 import { HIDDEN_SCHEMA } from '../lake/views/current-versions.ts'
 import { type FoundIds, heldAt } from './find-held.ts'
 import { COMPANY_IDS, FILES_AT_ONCE, type ForgetWork, withLakeFiles } from './forget-work.ts'
-import { addTexts, collectTexts } from './resolve-ids.ts'
+import { addStrings, collectStrings } from './resolve-ids.ts'
 
 const NUMBERS = `${HIDDEN_SCHEMA}.forgotten_numbers`
 const BIRTHS = `${HIDDEN_SCHEMA}.forgotten_births`
@@ -68,10 +68,10 @@ export const findByKeys = async (
   given: readonly string[],
 ): Promise<Identifiers> => {
   const { ids, session } = work
-  const texts = await collectTexts(work, held, given)
+  const strings = await collectStrings(work, held, given)
   const all = [...ids.companies, ...ids.persons]
   for (;;) {
-    const identifiers = identifiersOf(texts, all)
+    const identifiers = identifiersOf(strings, all)
     await makeKeyTable(work, NUMBERS, identifiers.keys.numbers)
     await makeKeyTable(work, BIRTHS, identifiers.keys.births)
     let isMore = false
@@ -83,7 +83,7 @@ WHERE ${IS_THEIRS} AND company_id NOT IN (FROM ${COMPANY_IDS})`,
       for (const { file, owner } of rows)
         heldAt(held, files[Number(file)]?.place ?? 0).changed.add(BigInt(String(owner)))
       if (rows.length > 0)
-        isMore = (await addTexts(work, 'relation_entities', paths, IS_THEIRS, texts)) || isMore
+        isMore = (await addStrings(work, 'relation_entities', paths, IS_THEIRS, strings)) || isMore
     })
     // Other keys of such rows may find further ones.
     if (!isMore) return identifiers

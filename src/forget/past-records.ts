@@ -21,7 +21,7 @@ import { loadsOf } from '../lake/views/source-macros.ts'
 import { chainOf, listedVersions } from '../lake/views/version-chain.ts'
 import { makeFolder, removeIfThere } from '../support/durable-files.ts'
 import { type ForgetWork, freshFolder, withLakeFiles } from './forget-work.ts'
-import { restoredTexts } from './reload.ts'
+import { restoredStrings } from './reload.ts'
 
 /** A record as a version had it. */
 export interface PastRecord {
@@ -136,14 +136,14 @@ export async function* restoredRecords(
   ids: readonly bigint[],
 ): AsyncGenerator<PastRecord> {
   if (!hasOwnVersions(partition)) {
-    for await (const text of restoredTexts(work, partition, ids)) yield { version: partition.version, text }
+    for await (const text of restoredStrings(work, partition, ids)) yield { version: partition.version, text }
     return
   }
   for (const version of await makePlaces(work, partition, ids)) {
     const folder = freshFolder(work, 'version')
     await makeFolder(folder)
     const own = await partitionAt(work, partition, version, folder)
-    for await (const text of restoredTexts(work, own, undefined, accessTo(work, folder)))
+    for await (const text of restoredStrings(work, own, undefined, accessTo(work, folder)))
       yield { version, text }
     await removeIfThere(folder)
   }

@@ -19,10 +19,10 @@ const NO_LIMITS = { maxDepth: 100_000, maxUnknownPerRecord: Infinity, maxUnknown
 const BLOCK_BYTES = 16 * 1024 ** 2
 
 /** Texts as blocks of lines. */
-async function* blocksOf(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+async function* blocksOf(strings: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let lines: Buffer[] = []
   let bytes = 0
-  for await (const text of texts) {
+  for await (const text of strings) {
     const line = Buffer.from(`${text}\n`)
     lines.push(line)
     bytes += line.length
@@ -57,7 +57,7 @@ const rejected = (lake: string): ToolkitError =>
 export const reload = async (
   { engine, lake }: ForgetWork,
   content: Content,
-  texts: AsyncIterable<string>,
+  strings: AsyncIterable<string>,
   folder: string,
 ): Promise<ReadonlyMap<string, readonly string[]>> => {
   const files = new Map<string, string[]>()
@@ -67,7 +67,7 @@ export const reload = async (
   const loader = openLoader(async () => engine, { spoolFolder: folder })
   const sink = scratchSink(folder, files)
   let number = 0
-  for await (const bytes of blocksOf(texts)) {
+  for await (const bytes of blocksOf(strings)) {
     const checked = await checker.check({ bytes, firstLine: 1, offset: 0, overlong: [] })
     if (checked.rejected.length > 0) throw rejected(lake)
     for (const part of checked.parts) {
@@ -83,7 +83,7 @@ export const reload = async (
 }
 
 /** The texts of the records of one partition. @param ids of the records. @default all @param access how its files are read */
-export async function* restoredTexts(
+export async function* restoredStrings(
   { session, lake, snapshot, known, signal, scratch }: ForgetWork,
   partition: CommittedPartition,
   ids?: readonly bigint[],

@@ -89,21 +89,21 @@ const OF_IDS: Readonly<Record<string, string>> = {
 }
 
 /** Texts that identify the forgotten besides their ids, as they are collected. */
-export interface CollectedTexts {
+export interface CollectedStrings {
   readonly names: Set<string>
   readonly nationalIds: Set<string>
   readonly births: Set<string>
 }
 
 /** Adds what rows of files say. @returns whether any of it is new */
-export const addTexts = async (
+export const addStrings = async (
   { session }: ForgetWork,
   table: string,
   paths: readonly string[],
   of: string,
-  texts: CollectedTexts,
+  strings: CollectedStrings,
 ): Promise<boolean> => {
-  const before = texts.names.size + texts.nationalIds.size + texts.births.size
+  const before = strings.names.size + strings.nationalIds.size + strings.births.size
   const rows =
     await session.rows(`WITH rows AS (FROM ${readParquet(pathsSql(paths), 'union_by_name = true')}), known AS (${SELECTS[table]?.(of)})
 SELECT DISTINCT * FROM (
@@ -111,34 +111,34 @@ SELECT DISTINCT * FROM (
   UNION ALL SELECT 'births', unnest(births) FROM known
 ) WHERE text IS NOT NULL`)
   for (const { kind, text } of rows) {
-    const set = kind === 'names' ? texts.names : kind === 'births' ? texts.births : texts.nationalIds
+    const set = kind === 'names' ? strings.names : kind === 'births' ? strings.births : strings.nationalIds
     set.add(String(text))
   }
-  return texts.names.size + texts.nationalIds.size + texts.births.size > before
+  return strings.names.size + strings.nationalIds.size + strings.births.size > before
 }
 
 /** @param given national ids that were asked for */
-export const collectTexts = async (
+export const collectStrings = async (
   work: ForgetWork,
   held: HeldByPlace,
   given: readonly string[],
-): Promise<CollectedTexts> => {
-  const texts: CollectedTexts = { names: new Set(), nationalIds: new Set(given), births: new Set() }
+): Promise<CollectedStrings> => {
+  const strings: CollectedStrings = { names: new Set(), nationalIds: new Set(given), births: new Set() }
   for (const place of held.keys()) {
     const partition = work.snapshot.partitions[place]
     for (const [table, of] of Object.entries(OF_IDS)) {
       const files = partition?.files.filter((file) => isOfTable(file, table) && file.rows > 0) ?? []
       if (files.length === 0) continue
       await withLakeFiles(work, files, (placeOf) =>
-        addTexts(
+        addStrings(
           work,
           table,
           files.map(({ path }) => placeOf(path)),
           of,
-          texts,
+          strings,
         ),
       )
     }
   }
-  return texts
+  return strings
 }

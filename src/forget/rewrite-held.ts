@@ -65,7 +65,7 @@ const sourcesOf = ({ source, sources = [] }: PartitionEntry): readonly object[] 
 ]
 
 /** A shorter number in a plan or journal is a count or a size. */
-const LEAST_DIGITS = 6
+const MIN_DIGITS = 6
 
 /** Whether a file of a run's folder that stays tells of the forgotten. */
 const folderTells = async (lake: string, run: string, identifiers: Identifiers): Promise<boolean> => {
@@ -75,7 +75,7 @@ const folderTells = async (lake: string, run: string, identifiers: Identifiers):
     const name = path.slice(folder.length)
     if (!staysInRun(name) || OWNER.test(name)) continue
     const text = (await storage.read(path))?.toString() ?? ''
-    if (identifiers.standIn(text) || identifiers.idStandsIn(text, LEAST_DIGITS)) return true
+    if (identifiers.standIn(text) || identifiers.idStandsIn(text, MIN_DIGITS)) return true
   }
   return false
 }
@@ -99,7 +99,7 @@ const rewrittenJournals = async (
 ): Promise<HeldRewrite['journals']> => {
   if (journals === undefined || (await folderTells(work.lake, run, identifiers))) return undefined
   const byId = new Map(listed.partitions.filter((one) => one.run === run).map((one) => [one.id, one]))
-  const texts: { path: string; text: string }[] = []
+  const strings: { path: string; text: string }[] = []
   for (const [path, { entries, result }] of journals) {
     const left: RecordedWork['entries'][number][] = []
     for (const entry of entries) {
@@ -122,9 +122,9 @@ const rewrittenJournals = async (
     }
     const text = journalText({ entries: left, result })
     if (identifiers.standIn(text)) return undefined
-    texts.push({ path, text })
+    strings.push({ path, text })
   }
-  return texts
+  return strings
 }
 
 /**

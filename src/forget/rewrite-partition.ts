@@ -33,14 +33,14 @@ async function* byVersion(
   records: AsyncIterable<PastRecord>,
   content: Content,
   forgotten: ForgottenEntities,
-): AsyncGenerator<{ readonly version: number; readonly texts: AsyncIterable<string> }> {
+): AsyncGenerator<{ readonly version: number; readonly strings: AsyncIterable<string> }> {
   const iterator = records[Symbol.asyncIterator]()
   let next = await iterator.next()
   while (!next.done) {
     const { version } = next.value
     yield {
       version,
-      texts: (async function* () {
+      strings: (async function* () {
         for (; !next.done && next.value.version === version; next = await iterator.next())
           yield withoutForgotten(content, next.value.text, forgotten).text
       })(),
@@ -60,8 +60,8 @@ const reloadChanged = async (
   if (changed.size === 0) return new Map()
   const { content } = partition
   const records = restoredRecords(work, partition, [...changed])
-  for await (const { version, texts } of byVersion(records, content, forgotten))
-    reloaded.set(version, await reload(work, content, texts, join(folder, String(version))))
+  for await (const { version, strings } of byVersion(records, content, forgotten))
+    reloaded.set(version, await reload(work, content, strings, join(folder, String(version))))
   return hasOwnVersions(partition)
     ? withIntervals(work, partition, reloaded, folder)
     : (reloaded.get(partition.version) ?? new Map())

@@ -111,7 +111,7 @@ export const rewriteQuarantine = async (
 }
 
 /** A row of the quarantine, as far as it matters here. */
-interface LineTexts {
+interface LineStrings {
   readonly content: Content
   readonly raw: string | null
   readonly raw_base64: string | null
@@ -139,16 +139,16 @@ const restOf = (content: Content, raw: string, forgetting: Forgetting): string |
 }
 
 const cleanLine = (
-  { content, raw, raw_base64: base64, reason }: LineTexts,
+  { content, raw, raw_base64: base64, reason }: LineStrings,
   forgetting: Forgetting,
 ): CleanedLine => {
   const { standIn, mentions } = forgetting.identifiers
   const bytes = Buffer.from(base64 ?? '', 'base64')
-  const texts = raw === null ? [bytes.toString('utf8'), bytes.toString('latin1')] : [raw]
+  const strings = raw === null ? [bytes.toString('utf8'), bytes.toString('latin1')] : [raw]
   const owner = raw === null || parsedRecord(raw) === undefined ? undefined : ownerOf(content, raw)
   if (owner !== undefined && forgetting.isCompany(owner)) return { kind: 'gone' }
   if (raw === null || owner === undefined)
-    return [...texts, reason].some(mentions) ? { kind: 'cleared' } : { kind: 'same' }
+    return [...strings, reason].some(mentions) ? { kind: 'cleared' } : { kind: 'same' }
   const rest = restOf(content, raw, forgetting)
   if (rest === undefined || standIn(reason)) return { kind: 'cleared' }
   return rest === raw ? { kind: 'same' } : { kind: 'changed', raw: rest }

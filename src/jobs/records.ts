@@ -8,7 +8,7 @@ import { readRoot } from '../manifest/snapshots/snapshots.ts'
 import { readCall } from '../options/entry.ts'
 import type { RecordsOptions } from '../options/interfaces.ts'
 import { RECORDS } from '../options/read-jobs.ts'
-import { restoreLines, textsOf } from '../restore/restore.ts'
+import { restoreLines, stringsOf } from '../restore/restore.ts'
 import { exactId } from '../support/exact-numbers.ts'
 
 /**
@@ -25,7 +25,7 @@ import { exactId } from '../support/exact-numbers.ts'
  */
 export async function* records(options: RecordsOptions): AsyncGenerator<string> {
   const asked = readCall('records', RECORDS, options) as unknown as RecordsOptions
-  for await (const lines of recordLines(asked)) yield* textsOf(lines)
+  for await (const lines of recordLines(asked)) yield* stringsOf(lines)
 }
 
 /** The same as JSON Lines: whole lines with their ends, many at once. The bytes stand until the next ones are asked for. */

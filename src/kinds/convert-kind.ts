@@ -70,7 +70,10 @@ export const convertKind: JobKind<ConvertJob> = {
       const { cutFiles } = await import('./cut-files.ts')
       const sources = await filesOfJob(job)
       const inLake = again ? null : new SourceIndex(lake, await rootIfAny(lake))
-      return { ...(await cutFiles(sources, { unitBytes, limits, skipBadFiles, inLake, signal })), texts: [] }
+      return {
+        ...(await cutFiles(sources, { unitBytes, limits, skipBadFiles, inLake, signal })),
+        strings: [],
+      }
     },
   }),
   open: async ({ run, number }, job, _limits, _options, part) => {

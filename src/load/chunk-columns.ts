@@ -97,22 +97,22 @@ export class BooleanColumn extends ChunkColumn {
   }
 }
 
-export class TextsColumn extends ChunkColumn {
+export class StringsColumn extends ChunkColumn {
   readonly type = 'VARCHAR'
-  readonly #texts = new TextCells(CHUNK_ROWS)
+  readonly #strings = new TextCells(CHUNK_ROWS)
 
   override clear(): void {
     super.clear()
-    this.#texts.clear()
+    this.#strings.clear()
   }
 
   set(row: number, bytes: Buffer, from = 0, to = bytes.length): void {
-    this.#texts.set(row, bytes, from, to)
+    this.#strings.set(row, bytes, from, to)
     this.mark(row)
   }
 
   give(vectors: Vectors, at: number, rows: number): void {
-    vectors.texts(at, { texts: this.#texts, valid: this.valid }, rows)
+    vectors.strings(at, { strings: this.#strings, valid: this.valid }, rows)
   }
 }
 
@@ -150,7 +150,7 @@ export class StructColumn extends ChunkColumn {
 /** Lists of texts, or of structs of texts. Items are added to the row that was begun last; rows come in their order. */
 export class ListColumn extends ChunkColumn {
   readonly type: ColumnDeclaration['type']
-  readonly #fields: readonly { readonly texts: TextCells; valid: Uint8Array }[]
+  readonly #fields: readonly { readonly strings: TextCells; valid: Uint8Array }[]
   readonly #places = new BigUint64Array(2 * CHUNK_ROWS)
   /** Their lower halves; the upper ones are 0. */
   readonly #words = new Uint32Array(this.#places.buffer)
@@ -162,7 +162,7 @@ export class ListColumn extends ChunkColumn {
     super(name)
     this.type = fields === undefined ? 'VARCHAR[]' : { fields }
     this.#fields = (fields ?? ['']).map(() => ({
-      texts: new TextCells(CHUNK_ROWS),
+      strings: new TextCells(CHUNK_ROWS),
       valid: new Uint8Array(CHUNK_ROWS / 8),
     }))
   }
@@ -171,8 +171,8 @@ export class ListColumn extends ChunkColumn {
     super.clear()
     this.#words.fill(0)
     this.#items = 0
-    for (const { texts, valid } of this.#fields) {
-      texts.clear()
+    for (const { strings, valid } of this.#fields) {
+      strings.clear()
       valid.fill(0)
     }
   }
@@ -202,16 +202,16 @@ export class ListColumn extends ChunkColumn {
 
   /** Sets a text of the item at hand. */
   set(field: number, bytes: Buffer, from = 0, to = bytes.length): void {
-    const { texts, valid } = this.#fields[field]!
+    const { strings, valid } = this.#fields[field]!
     const item = this.#items - 1
-    texts.set(item, bytes, from, to)
+    strings.set(item, bytes, from, to)
     valid[item >> 3]! |= 1 << (item & 7)
   }
 
   give(vectors: Vectors, at: number, rows: number): void {
-    const [texts] = this.#fields
-    if (this.type === 'VARCHAR[]' && texts !== undefined)
-      vectors.textLists(at, this.#places, this.valid, rows, texts, this.#items)
+    const [strings] = this.#fields
+    if (this.type === 'VARCHAR[]' && strings !== undefined)
+      vectors.textLists(at, this.#places, this.valid, rows, strings, this.#items)
     else vectors.structLists(at, this.#places, this.valid, rows, this.#fields, this.#items)
   }
 }
@@ -237,7 +237,7 @@ export class MembersColumn extends ChunkColumn {
   readonly type = 'VARCHAR'
   readonly #before: Buffer
   readonly #depth: number
-  readonly #texts = new TextCells(CHUNK_ROWS)
+  readonly #strings = new TextCells(CHUNK_ROWS)
   /** In the order of their rows. */
   readonly #members: Member[] = []
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
@@ -254,7 +254,7 @@ export class MembersColumn extends ChunkColumn {
 
   override clear(): void {
     super.clear()
-    this.#texts.clear()
+    this.#strings.clear()
     this.#members.length = 0
     this.#used = 0
     if (this.#bytes.length > MOST_KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
@@ -278,7 +278,7 @@ export class MembersColumn extends ChunkColumn {
       this.#setObject(row, members.slice(first, behind))
       first = behind
     }
-    vectors.texts(at, { texts: this.#texts, valid: this.valid }, rows)
+    vectors.strings(at, { strings: this.#strings, valid: this.valid }, rows)
   }
 
   #setObject(row: number, members: Member[]): void {
@@ -290,7 +290,7 @@ export class MembersColumn extends ChunkColumn {
       this.#append(this.#bytes, from, to)
     }
     this.#append(BRACES, 0, this.#depth)
-    this.#texts.set(row, this.#bytes, start, this.#used)
+    this.#strings.set(row, this.#bytes, start, this.#used)
   }
 
   #append(bytes: Buffer, from: number, to: number): void {

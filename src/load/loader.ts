@@ -263,8 +263,8 @@ export const DATE_COLUMN = {
 export const observedOf = (content: Content, receipts: readonly Receipt[]): DateRange['observed'] => {
   const { table, column } = DATE_COLUMN[content]
   const found = receipts.find((receipt) => receipt.table === table)?.statistics.get(column)
-  if (found?.least === undefined || found.greatest === undefined) return null
-  return { least: isoOf(found.least), greatest: isoOf(found.greatest) }
+  if (found?.min === undefined || found.max === undefined) return null
+  return { least: isoOf(found.min), greatest: isoOf(found.max) }
 }
 
 /** `2020-01-02 03:04:05.12+00` → `2020-01-02T03:04:05.12Z`. */

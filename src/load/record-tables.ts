@@ -19,7 +19,7 @@ import {
   ListColumn,
   memberName,
   SmallColumn,
-  TextsColumn,
+  StringsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
 import type { RowFields } from './row-fields.ts'
@@ -115,12 +115,12 @@ export const ownershipsTable = (relations: RowPart): ColumnTable => {
     end: recordEnds.columns.ownerships,
     others: () => {
       const item = new ItemColumns(relations, ownershipLists)
-      const kind = new TextsColumn('kind')
+      const kind = new StringsColumn('kind')
       return {
         columns: [...item.columns, kind],
         set: (at, row, record) => {
           const list = item.set(at, row, record)
-          kind.set(at, KIND_TEXTS[ownershipLists.columns.kind[list]!]!)
+          kind.set(at, KIND_STRINGS[ownershipLists.columns.kind[list]!]!)
         },
       }
     },
@@ -139,15 +139,15 @@ export const rolesTable = (relations: RowPart): ColumnTable => {
   })
 }
 
-const textsOf = (values: readonly string[]): readonly Buffer[] => values.map((value) => Buffer.from(value))
-const DIRECTION_TEXTS = textsOf(DIRECTIONS)
-const KIND_TEXTS = textsOf(OWNERSHIP_KINDS)
+const stringsOf = (values: readonly string[]): readonly Buffer[] => values.map((value) => Buffer.from(value))
+const DIRECTION_STRINGS = stringsOf(DIRECTIONS)
+const KIND_STRINGS = stringsOf(OWNERSHIP_KINDS)
 
 /** The columns that every row of an entity, of its ownerships and of its roles has. */
 class EntityColumns {
   readonly #companyId = new WordsColumn('company_id')
   readonly #entityNo = new WordsColumn('entity_no')
-  readonly #direction = new TextsColumn('direction')
+  readonly #direction = new StringsColumn('direction')
   readonly #entityId = new WordsColumn('entity_id')
   readonly #isHistory = new BooleanColumn('is_history')
   readonly columns = [
@@ -170,7 +170,7 @@ class EntityColumns {
     const { direction, depth, idLow, idHigh, hasId } = this.#rows.entityPlaces.columns
     this.#companyId.set(at, this.#companies[2 * record]!, this.#companies[2 * record + 1]!)
     this.#entityNo.set(at, this.#rows.numberOf(entity, record), 0)
-    this.#direction.set(at, DIRECTION_TEXTS[direction[entity]!]!)
+    this.#direction.set(at, DIRECTION_STRINGS[direction[entity]!]!)
     this.#isHistory.set(at, depth[entity]! > 0)
     if (hasId[entity] === 1) this.#entityId.set(at, idLow[entity]!, idHigh[entity]!)
   }
@@ -207,7 +207,7 @@ class EmptyLists {
   readonly #names: readonly Buffer[]
 
   constructor(names: readonly string[]) {
-    this.#names = textsOf(names)
+    this.#names = stringsOf(names)
   }
 
   /** @param bits one for each list, set where it is empty */

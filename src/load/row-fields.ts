@@ -4,7 +4,7 @@ import { DICTIONARIES } from '../contract/dictionaries.ts'
 import type { Field } from '../contract/fields.ts'
 import { isMasked } from '../contract/objects.ts'
 import { type FieldColumn, isNumericCode, snakeCase } from '../lake/tables/columns.ts'
-import { plainObjects, plainTexts, TextReader } from '../rows/cell-values.ts'
+import { plainObjects, plainStrings, TextReader } from '../rows/cell-values.ts'
 import { KeyTable } from '../rows/key-table.ts'
 import type { UncommonValues } from '../rows/odd-values.ts'
 import type { RowCells } from '../rows/record-rows.ts'
@@ -15,8 +15,8 @@ import {
   ListColumn,
   MembersColumn,
   memberName,
+  StringsColumn,
   StructColumn,
-  TextsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
 
@@ -42,7 +42,7 @@ export class RowFields {
   readonly #readers: readonly FieldReader[]
   /** The columns that take values as they are. */
   readonly #words: readonly (WordsColumn | undefined)[]
-  readonly #texts: readonly (TextsColumn | undefined)[]
+  readonly #strings: readonly (StringsColumn | undefined)[]
   #block: Buffer = Buffer.alloc(0)
   #odd: UncommonValues | undefined
   readonly #text = new TextReader()
@@ -63,7 +63,7 @@ export class RowFields {
       read === undefined ? column : undefined,
     )
     this.#words = alone.map((column) => (column instanceof WordsColumn ? column : undefined))
-    this.#texts = alone.map((column) => (column instanceof TextsColumn ? column : undefined))
+    this.#strings = alone.map((column) => (column instanceof StringsColumn ? column : undefined))
   }
 
   /** Reads cells of this part from now on. */
@@ -83,9 +83,9 @@ export class RowFields {
         this.#readForm(place & FORM_BITS, place & PLACE_BITS, at, low[cell]!, high[cell]!)
       else {
         const words = this.#words[place]
-        const texts = this.#texts[place]
+        const strings = this.#strings[place]
         if (words !== undefined) words.set(at, low[cell]!, high[cell]!)
-        else if (texts !== undefined) texts.set(at, this.#block, low[cell]!, high[cell]!)
+        else if (strings !== undefined) strings.set(at, this.#block, low[cell]!, high[cell]!)
         else this.#readers[place]!.read?.(this.#block, at, low[cell]!, high[cell]!)
       }
     }
@@ -95,7 +95,7 @@ export class RowFields {
     const name = this.#names[place]!
     if (form === ESCAPED) {
       this.#text.read(this.#block, from, to)
-      this.#texts[place]?.set(at, this.#text.bytes, this.#text.from, this.#text.to)
+      this.#strings[place]?.set(at, this.#text.bytes, this.#text.from, this.#text.to)
     } else if (form === REPORTED) this.reported.add(at, place, name, this.#block, from, to)
     else if (form === ODD) {
       this.#text.read(this.#block, from, to)
@@ -148,7 +148,7 @@ const columnsOf = (fields: readonly FieldColumn[], readers: readonly FieldReader
 const readerOf = (name: string, field: Field): FieldReader => {
   switch (field.kind) {
     case 'text':
-      return { columns: [new TextsColumn(name)] }
+      return { columns: [new StringsColumn(name)] }
     case 'integer':
       return isNumericCode(field) ? codeReader(name, field.codes) : { columns: [new WordsColumn(name)] }
     case 'number':
@@ -159,8 +159,8 @@ const readerOf = (name: string, field: Field): FieldReader => {
       const column = new BooleanColumn(name)
       return { columns: [column], read: (_block, row, value) => column.set(row, value === 1) }
     }
-    case 'texts':
-      return textsReader(name)
+    case 'strings':
+      return stringsReader(name)
     case 'objects':
       return objectsReader(name, Object.keys(field.of.fields))
     default:
@@ -171,7 +171,7 @@ const readerOf = (name: string, field: Field): FieldReader => {
 /** A code, and its name where the contract has one. */
 const codeReader = (name: string, codes: string): FieldReader => {
   const code = new WordsColumn(name)
-  const text = new TextsColumn(`${name}_name`)
+  const text = new StringsColumn(`${name}_name`)
   const values = Object.entries(DICTIONARIES).find(([dictionary]) => dictionary === codes)?.[1].values ?? []
   const names = new Map(values.map((value) => [value.value, Buffer.from(value.name)]))
   return {
@@ -184,14 +184,14 @@ const codeReader = (name: string, codes: string): FieldReader => {
   }
 }
 
-const textsReader = (name: string): FieldReader => {
+const stringsReader = (name: string): FieldReader => {
   const column = new ListColumn(name)
   const text = new TextReader()
   return {
     columns: [column],
     read: (block, row, from, to) => {
       column.startList(row)
-      const isPlain = plainTexts(block, from, to, (start, end) => {
+      const isPlain = plainStrings(block, from, to, (start, end) => {
         text.read(block, start, end)
         column.startItem()
         column.set(0, text.bytes, text.from, text.to)

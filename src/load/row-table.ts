@@ -9,7 +9,7 @@ import { TABLES, type TableName } from '../lake/tables/tables.ts'
 import type { BlockRows } from '../rows/block-rows.ts'
 import type { UncommonValues } from '../rows/odd-values.ts'
 import type { RowCells } from '../rows/record-rows.ts'
-import { type ChunkColumn, TextsColumn } from './chunk-columns.ts'
+import { type ChunkColumn, StringsColumn } from './chunk-columns.ts'
 import { RowFields } from './row-fields.ts'
 
 /** A part, its block's bytes, and what DuckDB makes of the values that are not read here. */
@@ -55,7 +55,7 @@ export interface OtherColumns {
 
 /** The column of a record's members beyond the contract. */
 export const extraColumn = ({ extras }: BlockRows): OtherColumns => {
-  const extra = new TextsColumn('extra')
+  const extra = new StringsColumn('extra')
   return {
     columns: [extra],
     set: (at, record) => {

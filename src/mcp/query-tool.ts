@@ -12,7 +12,7 @@ const USUAL_ROWS = 100
 const MOST_SQL_CHARACTERS = 20_000
 
 /** Each row as a JSON list, read as far as it is asked for. */
-async function* rowTexts({ columns, rows }: QueryResult): AsyncGenerator<string> {
+async function* rowStrings({ columns, rows }: QueryResult): AsyncGenerator<string> {
   for await (const chunk of rows)
     for (const row of chunk)
       yield seenJson(`[${columns.map(({ shape }, at) => jsonText(row[at], shape)).join(',')}]`)
@@ -52,7 +52,7 @@ export const queryTool = (turns: LakeTurns, hasNotes: boolean): AgentTool =>
           'columns',
           result.columns.map(({ name }) => name),
         )
-        await answer.list('rows', rowTexts(result), limit, `; limit may be up to ${MOST_ROWS}`)
+        await answer.list('rows', rowStrings(result), limit, `; limit may be up to ${MOST_ROWS}`)
         const notes = hasNotes ? await lake.notes(sql, performance.now() - started) : []
         if (notes.length > 0) answer.put('notes', notes)
         return answer.text()

@@ -99,10 +99,10 @@ const inOneRun = async (
   const onlyRows =
     known !== null && !recordsListing(prepared, known.pulls ?? [], options.service?.clock.now() ?? new Date())
   const files = async () => {
-    const texts: (readonly [name: string, text: string])[] = []
+    const strings: (readonly [name: string, text: string])[] = []
     for (const [place, one] of prepared.entries())
-      texts.push(...(await blame.around(one.part, async () => (await one.texts?.(place)) ?? [])))
-    return new Map(texts)
+      strings.push(...(await blame.around(one.part, async () => (await one.strings?.(place)) ?? [])))
+    return new Map(strings)
   }
   const failedBy = (error: unknown): Failed => ({
     error,

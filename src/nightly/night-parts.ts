@@ -92,8 +92,8 @@ export const errorOf = (outcome: PartOutcome): unknown => {
 const withSkipped = (part: NightPart, unnameable: readonly ListedBatchFile[] = []): NightPart => {
   if (unnameable.length === 0) return part
   const skipped = skippedFiles({ unnameable })
-  const texts = skipped.map(({ source, reason }) => `"${source}" is skipped: ${reason}`)
-  return { ...part, reason: [...(part.reason ? [part.reason] : []), ...texts].join('; '), skipped }
+  const strings = skipped.map(({ source, reason }) => `"${source}" is skipped: ${reason}`)
+  return { ...part, reason: [...(part.reason ? [part.reason] : []), ...strings].join('; '), skipped }
 }
 
 /** Companies that are marked as gone by the listing of a pull or sync. */

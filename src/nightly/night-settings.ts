@@ -33,7 +33,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 type NightWarning = NightlyOptions['onWarning']
 
-const PULL = { cap: LIMITS.cursorCap, pageSize: LIMITS.pageSize.most }
+const PULL = { cap: LIMITS.cursorCap, pageSize: LIMITS.pageSize.max }
 
 const missing = (name: string, key: string): ToolkitError =>
   new ToolkitError('USAGE', `Cannot pull: ${name} is not set, and no firmlake.toml has ${key}`)
@@ -218,17 +218,17 @@ const updated: Work = async ({ night: { targets, machine }, signal, onTarget }) 
 
 const compacted =
   ({
-    partitions: least = DEFAULT_PARTITIONS,
+    partitions: min = DEFAULT_PARTITIONS,
     auto = false,
     target_bytes: targetBytes,
     keep_history: keepHistoryMs,
   }: Section<'compact'>): Work =>
   async ({ night: { lake, targets, machine }, signal, onTarget }) => {
     const partitions = (await newestSnapshot(lake))?.partitions.length ?? 0
-    if (!auto && partitions < least)
+    if (!auto && partitions < min)
       return {
         state: 'nothing',
-        reason: `${formatCount(partitions)} of ${formatCounted(least, 'partition')}`,
+        reason: `${formatCount(partitions)} of ${formatCounted(min, 'partition')}`,
       }
     const { compact } = await import('../jobs/compact.ts')
     const { kind, snapshot } = await compact({

@@ -7,7 +7,7 @@ import { TARGETS } from './targets.ts'
 import { age, callback, size, trueOrFalse } from './value-types.ts'
 
 /** Below it most of a file would be metadata of its columns. */
-const LEAST_BYTES = 1024 ** 2
+const MIN_BYTES = 1024 ** 2
 
 export const COMPACT = {
   lake: LAKE,
@@ -19,7 +19,7 @@ export const COMPACT = {
       otherwise: 'all partitions become one',
     },
   ),
-  targetBytes: withDefault(size(LEAST_BYTES, '1MiB'), 'size of a file', '256MiB', {
+  targetBytes: withDefault(size(MIN_BYTES, '1MiB'), 'size of a file', '256MiB', {
     section: 'compact',
     doc: 'Size of a file, in bytes. @default 256 MiB',
   }),

@@ -58,7 +58,7 @@ export const spanned = (since: string) =>
     until: option(plainText('<day>'), 'last day (UTC)', { doc: 'Last day (UTC). @default none' }),
     by: SEARCHED.by,
     closeGap: SEARCHED.closeGap,
-    pageSize: withDefault(whole(1, LIMITS.pageSize.most), 'records of a page', String(LIMITS.pageSize.most)),
+    pageSize: withDefault(whole(1, LIMITS.pageSize.max), 'records of a page', String(LIMITS.pageSize.max)),
     cap: withDefault(whole(1, LIMITS.cursorCap), 'most records of a window', String(LIMITS.cursorCap), {
       doc: 'Most records of a window. @default 100,000, what one cursor chain delivers',
     }),

@@ -130,20 +130,20 @@ export const trueOrFalse: ValueType<boolean> = {
 
 const MOST = Number.MAX_SAFE_INTEGER
 
-export const whole = (least = 1, most = MOST): ValueType<number> => {
+export const whole = (min = 1, max = MOST): ValueType<number> => {
   const read = (value: unknown): number | undefined =>
-    typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
       ? value
       : undefined
   return {
-    expected: `a whole number from ${least}${most === MOST ? '' : ` to ${most}`}`,
+    expected: `a whole number from ${min}${max === MOST ? '' : ` to ${max}`}`,
     expectedOfCall: 'a whole number',
     ts: 'number',
     argument: '<n>',
     parse: (text) => (/^\d{1,15}$/.test(text) ? read(Number(text)) : undefined),
     fits: (value) => Number.isSafeInteger(value),
     read,
-    schema: { type: 'integer', minimum: least, ...(most < MOST && { maximum: most }) },
+    schema: { type: 'integer', minimum: min, ...(max < MOST && { maximum: max }) },
   }
 }
 
@@ -224,13 +224,13 @@ export const share: ValueType<number> = quantity({
 })
 
 /** In bytes. @param text the least, as a person writes it */
-export const size = (least = 1, text?: string): ValueType<number> =>
+export const size = (min = 1, text?: string): ValueType<number> =>
   quantity({
     expected: text === undefined ? 'bytes such as "1GiB" or "512MB"' : `bytes from ${text}, such as "512MiB"`,
     argument: '<bytes>',
     parse: (given) => {
       const bytes = Math.round(parseSize(given) ?? 0)
-      return Number.isSafeInteger(bytes) && bytes >= least ? bytes : undefined
+      return Number.isSafeInteger(bytes) && bytes >= min ? bytes : undefined
     },
   })
 
@@ -510,11 +510,11 @@ export const seconds: ValueType<number> = {
 }
 
 /** Ids have up to 64 bits, more than a number holds. */
-const GREATEST_ID = 2n ** 63n - 1n
+const MAX_ID = 2n ** 63n - 1n
 
 const id: ValueType<bigint> = {
   ...{ expected: 'the InternalId, a whole number', ts: 'bigint | number', argument: '<id...>', schema: {} },
-  parse: (text) => (/^\d{1,19}$/.test(text) && BigInt(text) <= GREATEST_ID ? BigInt(text) : undefined),
+  parse: (text) => (/^\d{1,19}$/.test(text) && BigInt(text) <= MAX_ID ? BigInt(text) : undefined),
   fits: (value) => typeof value === 'bigint' || Number.isSafeInteger(value),
   read: () => undefined,
 }
@@ -528,7 +528,7 @@ export const ids: ValueType<readonly bigint[]> = {
 export const listOfIds: ValueType<readonly bigint[]> = {
   ...{ ...ids, argument: '<n,...>', many: { expected: 'whole numbers such as 100023,100045' } },
   parse: (list) => {
-    const texts = list.split(',').map((one) => one.trim())
-    return texts.every((one) => /^-?\d{1,19}$/.test(one)) ? texts.map(BigInt) : undefined
+    const strings = list.split(',').map((one) => one.trim())
+    return strings.every((one) => /^-?\d{1,19}$/.test(one)) ? strings.map(BigInt) : undefined
   },
 }

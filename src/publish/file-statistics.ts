@@ -20,8 +20,8 @@ export interface ColumnStatistics {
   /** Absent where the file does not say. */
   readonly nulls?: number
   /** Both exact; absent where no value is known or there is none. */
-  readonly least?: StatisticsValue
-  readonly greatest?: StatisticsValue
+  readonly min?: StatisticsValue
+  readonly max?: StatisticsValue
 }
 
 /** Keyed by column name; no lists and structs. */
@@ -74,8 +74,8 @@ const isBefore = (a: StatisticsValue, b: StatisticsValue): boolean =>
 /** A column of one file while its row groups are put together. `null`: an end is not known. */
 interface Gathered {
   nulls: number | null
-  least: StatisticsValue | null | undefined
-  greatest: StatisticsValue | null | undefined
+  min: StatisticsValue | null | undefined
+  max: StatisticsValue | null | undefined
   inexact: boolean
 }
 
@@ -87,30 +87,28 @@ const endOf = (text: unknown, exact: unknown, type: string): StatisticsValue | u
   exact === false && Buffer.byteLength(String(text)) > LONGEST_ENUM_BYTES ? undefined : parseValue(text, type)
 
 const gather = (known: Gathered | undefined, row: Row, type: string): Gathered => {
-  const all = known ?? { nulls: 0, least: undefined, greatest: undefined, inexact: false }
+  const all = known ?? { nulls: 0, min: undefined, max: undefined, inexact: false }
   const [values, nulls] = [Number(row.num_values), row.stats_null_count]
   all.nulls = nulls === null || all.nulls === null ? null : all.nulls + Number(nulls)
   // A row group without a value has no ends and takes no part.
   if (nulls !== null && Number(nulls) === values) return all
-  const [least, greatest] = [
+  const [min, max] = [
     endOf(row.stats_min_value, row.min_is_exact, type),
     endOf(row.stats_max_value, row.max_is_exact, type),
   ]
   all.inexact ||=
-    (row.min_is_exact === false && least !== undefined) ||
-    (row.max_is_exact === false && greatest !== undefined)
-  if (least === undefined) all.least = null
-  else if (all.least === undefined || (all.least !== null && isBefore(least, all.least))) all.least = least
-  if (greatest === undefined) all.greatest = null
-  else if (all.greatest === undefined || (all.greatest !== null && isBefore(all.greatest, greatest)))
-    all.greatest = greatest
+    (row.min_is_exact === false && min !== undefined) || (row.max_is_exact === false && max !== undefined)
+  if (min === undefined) all.min = null
+  else if (all.min === undefined || (all.min !== null && isBefore(min, all.min))) all.min = min
+  if (max === undefined) all.max = null
+  else if (all.max === undefined || (all.max !== null && isBefore(all.max, max))) all.max = max
   return all
 }
 
-const settled = ({ nulls, least, greatest }: Gathered): ColumnStatistics => ({
+const settled = ({ nulls, min, max }: Gathered): ColumnStatistics => ({
   ...(nulls !== null && { nulls }),
-  ...(least !== null && least !== undefined && { least }),
-  ...(greatest !== null && greatest !== undefined && { greatest }),
+  ...(min !== null && min !== undefined && { min }),
+  ...(max !== null && max !== undefined && { max }),
 })
 
 type ByColumn = Map<string, Gathered>
@@ -153,8 +151,8 @@ GROUP BY filename`)
       for (const [at, [name, type]] of inexact.entries()) {
         const column = found.get(String(row.filename))?.get(name)
         if (!column?.inexact) continue
-        column.least = parseValue(row[`least_${at}`], type)
-        column.greatest = parseValue(row[`greatest_${at}`], type)
+        column.min = parseValue(row[`least_${at}`], type)
+        column.max = parseValue(row[`greatest_${at}`], type)
       }
 }
 

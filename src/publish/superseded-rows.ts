@@ -176,8 +176,8 @@ export interface SinceShown {
 const onlyAdded = (changes: FileChanges | null): readonly TableFile[] | null =>
   changes === null || changes.removed.length > 0 ? null : changes.added
 
-const leastVersion = (files: readonly TableFile[]): number =>
-  files.reduce((least, { version }) => Math.min(least, version), Number.POSITIVE_INFINITY)
+const minVersion = (files: readonly TableFile[]): number =>
+  files.reduce((min, { version }) => Math.min(min, version), Number.POSITIVE_INFINITY)
 
 /** A table in a snapshot, and how that came about. */
 type SnapshotOfLake = TableInSnapshot & Pick<SnapshotHead, 'pipeline' | 'parent'>
@@ -209,7 +209,7 @@ export const sinceShown = async (
   const listings = shown && onlyAdded(await snapshot.listings.changesSince(shown))
   if (!added || !main || !listings) return null
   const deciding = [...main, ...listings]
-  const since = leastVersion(deciding)
+  const since = minVersion(deciding)
   const come = { added: pathsOf(added), isRearranged: false }
   if (since === Number.POSITIVE_INFINITY) return { since: Number.MAX_SAFE_INTEGER, ...come }
   const paths = pathsOf(deciding)

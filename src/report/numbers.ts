@@ -22,11 +22,11 @@ const minus = (text: string): string => text.replaceAll('-', '−')
 /** @param language as of BCP 47, such as `en`, `sv` or `de-CH` */
 export const numbersIn = (language: string): Numbers => {
   const formats = new Map<number, Intl.NumberFormat>()
-  const format = (value: number | bigint, most: number, least = most): string => {
-    const key = 100 * most + least
+  const format = (value: number | bigint, max: number, min = max): string => {
+    const key = 100 * max + min
     const known =
       formats.get(key) ??
-      new Intl.NumberFormat(language, { minimumFractionDigits: least, maximumFractionDigits: most })
+      new Intl.NumberFormat(language, { minimumFractionDigits: min, maximumFractionDigits: max })
     formats.set(key, known)
     return minus(known.format(value))
   }

@@ -62,10 +62,10 @@ export const shownDay = (value: unknown): string => {
 }
 
 /** `25`, `25 to 50` percent, or that nothing is stated. */
-export const shownStake = (least: number, greatest: number, isStated: boolean): string => {
+export const shownStake = (min: number, max: number, isStated: boolean): string => {
   if (!isStated) return 'not stated'
   const percent = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 2 })
-  return least === greatest ? `${percent(least)} %` : `${percent(least)} to ${percent(greatest)} %`
+  return min === max ? `${percent(min)} %` : `${percent(min)} to ${percent(max)} %`
 }
 
 /** A status in words; the service spells it as one: `InactiveSleeping`. */

@@ -7,12 +7,12 @@ const rounded = (value: number): number => Math.round(100 * value) / 100
 /** A line without axes and scale, for the eye alone: its numbers stand elsewhere. One value is no line. */
 export const sparkline = (values: readonly number[]): Html => {
   if (values.length < 2) return html``
-  const [least, most] = [Math.min(...values), Math.max(...values)]
-  const height = most - least || 1
+  const [min, max] = [Math.min(...values), Math.max(...values)]
+  const height = max - min || 1
   const points = values.map((value, at) => {
     const x = 2 + (116 * at) / (values.length - 1)
     // A line without a change is in the middle.
-    const y = most === least ? 15 : 27 - (24 * (value - least)) / height
+    const y = max === min ? 15 : 27 - (24 * (value - min)) / height
     return `${rounded(x)},${rounded(y)}`
   })
   return html`<svg class="spark" viewBox="0 0 120 30" preserveAspectRatio="none" aria-hidden="true"><path class="s1" d="M${points.join(' ')}"/></svg>`

@@ -15,12 +15,12 @@ interface Tile {
 }
 
 /** Fewer loads are no line. */
-const LEAST_LOADS = 4
+const MIN_LOADS = 4
 
 const soft = (text: string): Html => html`<small class="soft">${text}</small>`
 
 const tile = ({ title, value, change, line, isBad }: Tile): Html =>
-  html`<div><dt>${title}</dt><dd${isBad ? html` class="bad"` : html``}>${value}${change}${line.length < LEAST_LOADS ? html`` : sparkline(line)}</dd></div>\n`
+  html`<div><dt>${title}</dt><dd${isBad ? html` class="bad"` : html``}>${value}${change}${line.length < MIN_LOADS ? html`` : sparkline(line)}</dd></div>\n`
 
 const middle = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b)

@@ -65,7 +65,7 @@ const UNITS = [
 
 /** Whole units of a span: `26 hours`, `3 days`. */
 export const spanWords = (seconds: number): string => {
-  const [size, unit] = UNITS.find(([one, , least]) => seconds >= one * least) ?? []
+  const [size, unit] = UNITS.find(([one, , min]) => seconds >= one * min) ?? []
   if (size === undefined || unit === undefined) return 'less than a minute'
   return counted(Math.floor(seconds / size), unit)
 }

@@ -24,7 +24,7 @@ const WORD = 2 ** 32
 const LONG_DAY = BigInt(DAY)
 
 /** A text for each row. They stand until they are written anew. */
-export class Texts {
+export class Strings {
   readonly writer = new ByteWriter()
   #ends = new Uint32Array(1 << 11)
   #rows = 0
@@ -68,7 +68,7 @@ export class Texts {
  * column is so for all.
  */
 export interface TextMaker {
-  make(column: RawColumn, rows: number): Texts
+  make(column: RawColumn, rows: number): Strings
 }
 
 const isSet = (validity: RawColumn['validity'], row: number): boolean =>
@@ -188,21 +188,21 @@ const appendInstant: Append = (writer, { words }, row) => {
 
 class PlainMaker implements TextMaker {
   readonly #append: Append
-  readonly #texts = new Texts()
+  readonly #strings = new Strings()
 
   constructor(append: Append) {
     this.#append = append
   }
 
-  make(column: RawColumn, rows: number): Texts {
-    const [append, texts] = [this.#append, this.#texts]
+  make(column: RawColumn, rows: number): Strings {
+    const [append, strings] = [this.#append, this.#strings]
     const cells = cellsOf(column)
-    texts.start(rows)
+    strings.start(rows)
     for (let row = 0; row < rows; row++) {
-      if (isThere(column, row)) append(texts.writer, cells, row)
-      texts.endRow()
+      if (isThere(column, row)) append(strings.writer, cells, row)
+      strings.endRow()
     }
-    return texts
+    return strings
   }
 }
 
@@ -210,7 +210,7 @@ type AppendText = (writer: ByteWriter, bytes: Uint8Array, start: number, end: nu
 
 class TextualMaker implements TextMaker {
   readonly #append: AppendText
-  readonly #texts = new Texts()
+  readonly #strings = new Strings()
   readonly #put = this.#add.bind(this)
   #validity: RawColumn['validity']
   #row = 0
@@ -219,28 +219,28 @@ class TextualMaker implements TextMaker {
     this.#append = append
   }
 
-  make(column: RawColumn, rows: number): Texts {
-    this.#texts.start(rows)
+  make(column: RawColumn, rows: number): Strings {
+    this.#strings.start(rows)
     this.#validity = column.validity
     this.#row = 0
-    column.texts(0, rows, this.#put)
-    return this.#texts
+    column.strings(0, rows, this.#put)
+    return this.#strings
   }
 
   #add(bytes: Uint8Array, start: number, end: number): void {
-    if (isSet(this.#validity, this.#row++)) this.#append(this.#texts.writer, bytes, start, end)
-    this.#texts.endRow()
+    if (isSet(this.#validity, this.#row++)) this.#append(this.#strings.writer, bytes, start, end)
+    this.#strings.endRow()
   }
 }
 
 /** Texts that are JSON already. */
-export const verbatimTexts = (): TextMaker =>
+export const verbatimStrings = (): TextMaker =>
   new TextualMaker((writer, bytes, start, end) => writer.append(bytes, start, end))
 
 class ListMaker implements TextMaker {
   readonly #items: TextMaker
   readonly #none: string
-  readonly #texts = new Texts()
+  readonly #strings = new Strings()
 
   /** @param none what stands for an item without a text */
   constructor(items: TextMaker, none: string) {
@@ -248,10 +248,10 @@ class ListMaker implements TextMaker {
     this.#none = none
   }
 
-  make(column: RawColumn, rows: number): Texts {
-    const texts = this.#texts
-    texts.start(rows)
-    const { writer } = texts
+  make(column: RawColumn, rows: number): Strings {
+    const strings = this.#strings
+    strings.start(rows)
+    const { writer } = strings
     const words = wordsOf(column)
     let size = 0
     for (let row = 0; row < rows; row++)
@@ -270,9 +270,9 @@ class ListMaker implements TextMaker {
         }
         writer.byte(CLOSE_BRACKET)
       }
-      texts.endRow()
+      strings.endRow()
     }
-    return texts
+    return strings
   }
 }
 
@@ -281,28 +281,28 @@ export const nameText = (name: string): Buffer => Buffer.from(`${JSON.stringify(
 
 /** Writes the object of each row: of the members that it has, nothing where it has none. */
 export const writeObjects = (
-  objects: Texts,
+  objects: Strings,
   names: readonly Buffer[],
-  members: readonly (Texts | undefined)[],
+  members: readonly (Strings | undefined)[],
   rows: number,
-): Texts => {
+): Strings => {
   const { writer } = objects
   // Many columns have no value in any row.
-  const filled = members.flatMap((texts, at) => {
+  const filled = members.flatMap((strings, at) => {
     const name = names[at]
-    return texts !== undefined && name !== undefined && texts.writer.length > 0 ? [{ name, texts }] : []
+    return strings !== undefined && name !== undefined && strings.writer.length > 0 ? [{ name, strings }] : []
   })
   objects.start(rows)
   for (let row = 0; row < rows; row++) {
     let isFirst = true
-    for (const { name, texts } of filled) {
-      const from = texts.from(row)
-      const to = texts.to(row)
+    for (const { name, strings } of filled) {
+      const from = strings.from(row)
+      const to = strings.to(row)
       if (from === to) continue
       writer.byte(isFirst ? OPEN_BRACE : COMMA)
       isFirst = false
       writer.append(name)
-      writer.append(texts.writer.bytes, from, to)
+      writer.append(strings.writer.bytes, from, to)
     }
     if (!isFirst) writer.byte(CLOSE_BRACE)
     objects.endRow()
@@ -314,24 +314,24 @@ export const writeObjects = (
 class ObjectMaker implements TextMaker {
   readonly #names: readonly Buffer[]
   readonly #makers: readonly TextMaker[]
-  readonly #texts = new Texts()
+  readonly #strings = new Strings()
 
   constructor({ fields }: ObjectType) {
     this.#names = Object.keys(fields).map(nameText)
-    this.#makers = Object.values(fields).map(textsOfField)
+    this.#makers = Object.values(fields).map(stringsOfField)
   }
 
-  make(column: RawColumn, rows: number): Texts {
+  make(column: RawColumn, rows: number): Strings {
     const members = this.#makers.map((maker, at) => {
       const child = column.children[at]
       return child && maker.make(child, rows)
     })
-    return writeObjects(this.#texts, this.#names, members, rows)
+    return writeObjects(this.#strings, this.#names, members, rows)
   }
 }
 
 /** Texts of a field's column in the lake. */
-export function textsOfField(field: Field): TextMaker {
+export function stringsOfField(field: Field): TextMaker {
   switch (field.kind) {
     case 'text':
       return new TextualMaker(appendQuoted)
@@ -343,7 +343,7 @@ export function textsOfField(field: Field): TextMaker {
       return new PlainMaker(appendNumber)
     case 'date-time':
       return new PlainMaker(appendInstant)
-    case 'texts':
+    case 'strings':
       return new ListMaker(new TextualMaker(appendQuoted), 'null')
     case 'object':
       return new ObjectMaker(field.of)

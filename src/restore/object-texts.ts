@@ -4,7 +4,7 @@ import type { RawColumn } from '../core/sink.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import type { FieldColumn } from '../lake/tables/columns.ts'
 import { type JsonPart, membersAt } from '../support/json-bytes.ts'
-import { nameText, type TextMaker, Texts, textsOfField, writeObjects } from './column-texts.ts'
+import { nameText, Strings, stringsOfField, type TextMaker, writeObjects } from './column-texts.ts'
 
 /** A member of an object: a column, a series that stands in another table, or an object. */
 export type Member =
@@ -26,24 +26,24 @@ export const membersOf = (columns: readonly FieldColumn[], level: number): reado
 export const selectedColumns = (columns: readonly FieldColumn[]): string =>
   columns.map(({ name }, at) => `${ident(name)} AS ${ident(`column_${at}`)}`).join(', ')
 
-type TextsByColumn = ReadonlyMap<string, Texts>
+type StringsByColumn = ReadonlyMap<string, Strings>
 
 /** Makes texts of columns. They stand until those of the next chunk are made. */
-export class ColumnTexts {
+export class ColumnStrings {
   readonly #makers: readonly (readonly [name: string, maker: TextMaker])[]
 
   constructor(columns: readonly FieldColumn[]) {
-    this.#makers = columns.map(({ name, field }) => [name, textsOfField(field)])
+    this.#makers = columns.map(({ name, field }) => [name, stringsOfField(field)])
   }
 
   /** @param columns of a chunk, as they were selected */
-  make(columns: readonly RawColumn[], rows: number): TextsByColumn {
-    const texts = new Map<string, Texts>()
+  make(columns: readonly RawColumn[], rows: number): StringsByColumn {
+    const strings = new Map<string, Strings>()
     for (const [at, [name, maker]] of this.#makers.entries()) {
       const column = columns[at]
-      if (column !== undefined) texts.set(name, maker.make(column, rows))
+      if (column !== undefined) strings.set(name, maker.make(column, rows))
     }
-    return texts
+    return strings
   }
 }
 
@@ -52,7 +52,7 @@ export class MembersWriter {
   readonly #members: readonly Member[]
   readonly #names: readonly Buffer[]
   readonly #nested: readonly (MembersWriter | undefined)[]
-  readonly #texts = new Texts()
+  readonly #strings = new Strings()
 
   constructor(members: readonly Member[]) {
     this.#members = members
@@ -62,15 +62,15 @@ export class MembersWriter {
     )
   }
 
-  write(columns: TextsByColumn, series: readonly Texts[], count: number): Texts {
+  write(columns: StringsByColumn, series: readonly Strings[], count: number): Strings {
     const found = this.#members.map((member, at) => {
       if ('column' in member) return columns.get(member.column)
       return 'series' in member ? series[member.series] : this.#nested[at]?.write(columns, series, count)
     })
-    return writeObjects(this.#texts, this.#names, found, count)
+    return writeObjects(this.#strings, this.#names, found, count)
   }
 }
 
 /** The members of a row's text: none where it is empty. */
-export const membersOfRow = (texts: Texts, row: number): readonly JsonPart[] =>
-  texts.has(row) ? membersAt(texts.writer.bytes.subarray(texts.from(row), texts.to(row)), 0) : []
+export const membersOfRow = (strings: Strings, row: number): readonly JsonPart[] =>
+  strings.has(row) ? membersAt(strings.writer.bytes.subarray(strings.from(row), strings.to(row)), 0) : []

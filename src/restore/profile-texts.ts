@@ -11,11 +11,11 @@ import { COMPANY_COLUMNS, type FieldColumn } from '../lake/tables/columns.ts'
 import { factorOf, numberText } from '../lake/tables/value-sql.ts'
 import { ByteWriter } from '../support/buffers.ts'
 import { type JsonPart, membersAt } from '../support/json-bytes.ts'
-import { idsOf, Texts, verbatimTexts } from './column-texts.ts'
+import { idsOf, Strings, verbatimStrings } from './column-texts.ts'
 import { setMembers } from './merge-patch.ts'
 import type { CompanySeries } from './nested-series.ts'
 import {
-  ColumnTexts,
+  ColumnStrings,
   type Member,
   MembersWriter,
   membersOf,
@@ -77,14 +77,14 @@ const ENDS = 4
 
 /** Makes the profiles of one slice after the other in the same memory. */
 export class ProfileReader {
-  readonly #columns = new ColumnTexts(TEXT_COLUMNS)
-  readonly #scores = verbatimTexts()
-  readonly #reported = verbatimTexts()
+  readonly #columns = new ColumnStrings(TEXT_COLUMNS)
+  readonly #scores = verbatimStrings()
+  readonly #reported = verbatimStrings()
   readonly #rest = new MembersWriter(REST)
   readonly #meta = new MembersWriter(membersOf(META, 1))
-  readonly #extra = verbatimTexts()
+  readonly #extra = verbatimStrings()
   readonly #headcounts = new Headcounts()
-  readonly #series = EMPLOYEE_SERIES.map(() => new Texts())
+  readonly #series = EMPLOYEE_SERIES.map(() => new Strings())
   readonly #bytes = new ByteWriter()
   #ids: bigint[] = []
   #factors: number[] = []
@@ -108,7 +108,7 @@ export class ProfileReader {
     for await (const chunk of chunks) {
       const [owner] = chunk.columns
       const ids = owner ? idsOf(owner, chunk.rows) : []
-      for (const texts of this.#series) texts.start(chunk.rows)
+      for (const strings of this.#series) strings.start(chunk.rows)
       for (const id of ids) this.#headcounts.appendTo(this.#series, places.get(id) ?? NONE)
       this.#addChunk(chunk, ids)
     }
@@ -147,13 +147,13 @@ export class ProfileReader {
     const [, factors, score, reported, extra] = columns
     if (!factors || !score || !reported || !extra)
       throw new TypeError('Cannot read profiles: columns are missing')
-    const texts = this.#columns.make(columns.slice(OTHER_COLUMNS), rows)
+    const strings = this.#columns.make(columns.slice(OTHER_COLUMNS), rows)
     const scores = this.#scores.make(score, rows)
     const reporteds = this.#reported.make(reported, rows)
     const extras = this.#extra.make(extra, rows)
-    const rest = this.#rest.write(texts, this.#series, rows)
-    const meta = this.#meta.write(texts, this.#series, rows)
-    const currency = texts.get(CURRENCY_COLUMN[0]?.name ?? '')
+    const rest = this.#rest.write(strings, this.#series, rows)
+    const meta = this.#meta.write(strings, this.#series, rows)
+    const currency = strings.get(CURRENCY_COLUMN[0]?.name ?? '')
     const scale = new Float64Array(factors.data.buffer, factors.data.byteOffset, rows)
     const bytes = this.#bytes
     for (let row = 0; row < rows; row++) {
@@ -174,7 +174,7 @@ export class ProfileReader {
   }
 
   /** Appends an object with the members of others set in it; nothing where it has none then. */
-  #append(objects: Texts, row: number, ...patches: readonly (readonly JsonPart[])[]): void {
+  #append(objects: Strings, row: number, ...patches: readonly (readonly JsonPart[])[]): void {
     const bytes = this.#bytes
     const start = bytes.length
     objects.appendTo(bytes, row)

@@ -20,9 +20,16 @@ import type { TableName } from '../lake/tables/tables.ts'
 import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../rows/row-columns.ts'
 import { ByteWriter } from '../support/buffers.ts'
 import { JSON_BYTES, type JsonPart, membersAt } from '../support/json-bytes.ts'
-import { idsOf, nameText, type TextMaker, type Texts, verbatimTexts, wholeNumbersOf } from './column-texts.ts'
+import {
+  idsOf,
+  nameText,
+  type Strings,
+  type TextMaker,
+  verbatimStrings,
+  wholeNumbersOf,
+} from './column-texts.ts'
 import { setMembers } from './merge-patch.ts'
-import { ColumnTexts, MembersWriter, membersOf, selectedColumns } from './object-texts.ts'
+import { ColumnStrings, MembersWriter, membersOf, selectedColumns } from './object-texts.ts'
 
 const { COMMA, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET } = JSON_BYTES
 
@@ -42,7 +49,7 @@ interface Piece {
 interface KeyColumns {
   readonly ids: readonly bigint[]
   readonly numbers: readonly Float64Array[]
-  readonly texts: readonly Texts[]
+  readonly strings: readonly Strings[]
 }
 
 /** Takes a row of a chunk, whose object ends the bytes. */
@@ -52,8 +59,8 @@ type TakeRow = (keys: KeyColumns, row: number, object: Piece) => void
 class RowReader {
   readonly #sql: string
   readonly #numbers: number
-  readonly #texts: readonly TextMaker[]
-  readonly #columns: ColumnTexts
+  readonly #strings: readonly TextMaker[]
+  readonly #columns: ColumnStrings
   readonly #objects: MembersWriter
 
   /**
@@ -67,16 +74,16 @@ class RowReader {
     {
       id,
       numbers,
-      texts,
-    }: { readonly id: string; readonly numbers: readonly string[]; readonly texts: readonly string[] },
+      strings,
+    }: { readonly id: string; readonly numbers: readonly string[]; readonly strings: readonly string[] },
     columns: readonly FieldColumn[],
   ) {
     const keys = [id, ...numbers.map((sql) => `(${sql})::BIGINT`)]
-    this.#sql = `SELECT ${[...keys, ...texts, selectedColumns(columns)].join(', ')} FROM ${sliceView(table)}
+    this.#sql = `SELECT ${[...keys, ...strings, selectedColumns(columns)].join(', ')} FROM ${sliceView(table)}
 ORDER BY ${keys.join(', ')}`
     this.#numbers = numbers.length
-    this.#texts = texts.map(verbatimTexts)
-    this.#columns = new ColumnTexts(columns)
+    this.#strings = strings.map(verbatimStrings)
+    this.#columns = new ColumnStrings(columns)
     this.#objects = new MembersWriter(membersOf(columns, 0))
   }
 
@@ -86,12 +93,12 @@ ORDER BY ${keys.join(', ')}`
     for await (const { rows, columns } of chunks) {
       const [id, ...others] = columns
       const numbers = others.slice(0, this.#numbers)
-      const texts = others.slice(numbers.length, numbers.length + this.#texts.length)
-      const objects = this.#columns.make(others.slice(numbers.length + texts.length), rows)
+      const strings = others.slice(numbers.length, numbers.length + this.#strings.length)
+      const objects = this.#columns.make(others.slice(numbers.length + strings.length), rows)
       const keys = {
         ids: id === undefined ? [] : idsOf(id, rows),
         numbers: numbers.map((column) => wholeNumbersOf(column, rows)),
-        texts: texts.flatMap((column, at) => this.#texts[at]?.make(column, rows) ?? []),
+        strings: strings.flatMap((column, at) => this.#strings[at]?.make(column, rows) ?? []),
       }
       const made = this.#objects.write(objects, [], rows)
       for (let row = 0; row < rows; row++) {
@@ -147,8 +154,8 @@ const EMPTY_LISTS = 'to_json(empty_lists)::VARCHAR'
 const NAMES = new Map([...RECORD_LISTS, ...ENTITY_LISTS].map((name) => [name, nameText(name)]))
 
 /** The place of a text among others, as SQL. */
-const placeIn = (texts: readonly string[], column: string): string =>
-  `CASE ${column} ${texts.map((text, at) => `WHEN ${literal(text)} THEN ${at}`).join(' ')} END`
+const placeIn = (strings: readonly string[], column: string): string =>
+  `CASE ${column} ${strings.map((text, at) => `WHEN ${literal(text)} THEN ${at}`).join(' ')} END`
 
 /** The related entity's own id is a column under another name: it has a table to itself. */
 const ENTITY_OBJECT = fieldColumns(RELATION).map((column) =>
@@ -165,7 +172,7 @@ const namesIn = (text: Buffer | undefined): readonly string[] =>
 export class RelationsReader {
   readonly #relations = new RowReader(
     'relations',
-    { id: 'internal_id', numbers: [], texts: [EMPTY_LISTS, 'extra'] },
+    { id: 'internal_id', numbers: [], strings: [EMPTY_LISTS, 'extra'] },
     RELATIONS_COLUMNS,
   )
   readonly #entities = new RowReader(
@@ -173,7 +180,7 @@ export class RelationsReader {
     {
       id: 'company_id',
       numbers: ['entity_no', `coalesce(parent_no, ${NONE})`, placeIn(DIRECTIONS, 'direction')],
-      texts: [EMPTY_LISTS, 'as_reported', 'masked'],
+      strings: [EMPTY_LISTS, 'as_reported', 'masked'],
     },
     ENTITY_OBJECT,
   )
@@ -182,13 +189,13 @@ export class RelationsReader {
     {
       id: 'company_id',
       numbers: ['entity_no', placeIn(OWNERSHIP_KINDS, 'kind'), 'no'],
-      texts: ['as_reported'],
+      strings: ['as_reported'],
     },
     OWNERSHIP_COLUMNS,
   )
   readonly #roles = new RowReader(
     'roles',
-    { id: 'company_id', numbers: ['entity_no', `${ROLES}`, 'no'], texts: ['as_reported'] },
+    { id: 'company_id', numbers: ['entity_no', `${ROLES}`, 'no'], strings: ['as_reported'] },
     ROLE_COLUMNS,
   )
   readonly #bytes = new ByteWriter()
@@ -211,7 +218,7 @@ export class RelationsReader {
 
   async #readRecords(session: Session): Promise<void> {
     this.#records = []
-    await this.#relations.read(session, this.#bytes, ({ ids, texts: [empty, extra] }, row, object) =>
+    await this.#relations.read(session, this.#bytes, ({ ids, strings: [empty, extra] }, row, object) =>
       this.#records.push({
         ...{ id: ids[row] ?? 0n, object },
         empty: namesIn(empty?.copyOf(row)),
@@ -226,10 +233,10 @@ export class RelationsReader {
     const inRecord = new Map<number, Entity>()
     let lists: readonly Entity[][] = []
     this.#ofCompany = new Map()
-    await this.#entities.read(session, this.#bytes, ({ ids, numbers, texts }, row, object) => {
+    await this.#entities.read(session, this.#bytes, ({ ids, numbers, strings }, row, object) => {
       const company = ids[row] ?? 0n
       const [number = NONE, parent = NONE, direction = 0] = numbers.map((column) => column[row])
-      const [empty, ...patches] = texts.map((text) => text.copyOf(row))
+      const [empty, ...patches] = strings.map((text) => text.copyOf(row))
       if (entities.at(-1)?.company !== company) {
         lists = RECORD_LISTS.map(() => [])
         this.#ofCompany.set(company, lists)
@@ -254,7 +261,7 @@ export class RelationsReader {
     await reader.read(
       session,
       bytes,
-      ({ ids, numbers: [entityNos, lists], texts: [reported] }, row, object) => {
+      ({ ids, numbers: [entityNos, lists], strings: [reported] }, row, object) => {
         while (entities[at]?.number !== entityNos?.[row] || entities[at]?.company !== ids[row])
           if (++at >= entities.length) throw new TypeError('Cannot nest relations: a row has no entity')
         const patch = reported?.copyOf(row)

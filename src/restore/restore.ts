@@ -70,11 +70,11 @@ export interface RestoreRequest {
 
 /** JSON texts of the current records, one document each; equal as data to what came in. */
 export async function* restoreRecords(request: RestoreRequest): AsyncGenerator<string> {
-  for await (const lines of restoreLines(request)) yield* textsOf(lines)
+  for await (const lines of restoreLines(request)) yield* stringsOf(lines)
 }
 
 /** The texts of whole lines, without their ends. */
-export function* textsOf(lines: Buffer): Generator<string> {
+export function* stringsOf(lines: Buffer): Generator<string> {
   let from = 0
   for (let end = lines.indexOf(LINE_FEED); end >= 0; end = lines.indexOf(LINE_FEED, from)) {
     yield lines.toString('utf8', from, end)

@@ -7,10 +7,10 @@ import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
 import { sliceView } from '../lake/slices/slices.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
-import type { Texts } from './column-texts.ts'
+import type { Strings } from './column-texts.ts'
 import { CompanyRanges, type CompanySeries, NestedSeries } from './nested-series.ts'
 import { NUMBER_BYTES, writeDouble, writeYear } from './number-text.ts'
-import { CodedColumn, DoubleColumn, dictionaryIntegers, dictionaryTexts } from './parquet/column-reader.ts'
+import { CodedColumn, DoubleColumn, dictionaryIntegers, dictionaryStrings } from './parquet/column-reader.ts'
 import type { ParquetFile, RowGroup } from './parquet/parquet-file.ts'
 
 const { OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
@@ -142,13 +142,13 @@ export class SliceFigures {
       column.read(file, group)
     this.#values.read(file, group)
     this.#reported.read(file, group)
-    this.#unconsolidated = Uint8Array.from(dictionaryTexts(this.#statements), (name) =>
+    this.#unconsolidated = Uint8Array.from(dictionaryStrings(this.#statements), (name) =>
       name === CONSOLIDATIONS[1].name ? 1 : 0,
     )
     this.#yearOf = dictionaryIntegers(this.#years)
     this.#names = {
-      categories: dictionaryTexts(this.#categories),
-      lineItems: dictionaryTexts(this.#lineItems),
+      categories: dictionaryStrings(this.#categories),
+      lineItems: dictionaryStrings(this.#lineItems),
     }
     this.#numbers.clear()
   }
@@ -252,19 +252,19 @@ export class Headcounts {
   }
 
   /** Appends a company's series as texts of a row, in the order of `CONSOLIDATIONS`. */
-  appendTo(series: readonly Texts[], place: number): void {
+  appendTo(series: readonly Strings[], place: number): void {
     const { count, numbers, starts, ends, years, figures } = this.#series.of(place)
-    for (const [number, texts] of series.entries()) {
+    for (const [number, strings] of series.entries()) {
       for (let at = 0; at < count; at++)
-        if (numbers[at] === number) appendSeries(texts, starts[at] ?? 0, ends[at] ?? 0, years, figures)
-      texts.endRow()
+        if (numbers[at] === number) appendSeries(strings, starts[at] ?? 0, ends[at] ?? 0, years, figures)
+      strings.endRow()
     }
   }
 
   #readGroup(file: ParquetFile, group: RowGroup): void {
     for (const column of [this.#statements, this.#years, this.#employees]) column.read(file, group)
     const names: readonly string[] = CONSOLIDATIONS.map(({ name }) => name)
-    this.#seriesOf = dictionaryTexts(this.#statements).map((name) => names.indexOf(name))
+    this.#seriesOf = dictionaryStrings(this.#statements).map((name) => names.indexOf(name))
     this.#yearOf = dictionaryIntegers(this.#years)
   }
 
@@ -284,7 +284,7 @@ export class Headcounts {
 }
 
 const appendSeries = (
-  { writer }: Texts,
+  { writer }: Strings,
   start: number,
   end: number,
   years: Int16Array,

@@ -89,7 +89,7 @@ export const wholeOf = (block: Buffer, from: number, to: number): number | bigin
  * Calls `take` with the place of each item of a plain list of texts, without white space.
  * @returns false for a list in another form; some items may have been taken
  */
-export const plainTexts = (
+export const plainStrings = (
   block: Buffer,
   from: number,
   to: number,

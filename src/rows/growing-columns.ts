@@ -28,7 +28,7 @@ export interface ColumnsMessage {
 }
 
 /** Rows of which a block has at least so many, where it has any. */
-const LEAST_ROWS = 256
+const MIN_ROWS = 256
 
 export class GrowingColumns<Types extends ColumnTypes = ColumnTypes> {
   /** Rows that there are. */
@@ -39,12 +39,12 @@ export class GrowingColumns<Types extends ColumnTypes = ColumnTypes> {
   readonly columns: { readonly [Name in keyof Types]: Types[Name]['prototype'] }
   readonly #columns: Record<string, Column>
   readonly #types: Types
-  readonly #leastRows: number
+  readonly #minRows: number
   #capacity = 0
 
-  constructor(types: Types, leastRows = LEAST_ROWS) {
+  constructor(types: Types, minRows = MIN_ROWS) {
     this.#types = types
-    this.#leastRows = leastRows
+    this.#minRows = minRows
     this.#columns = Object.fromEntries(Object.entries(types).map(([name, Type]) => [name, columnOf(Type, 0)]))
     this.columns = this.#columns as typeof this.columns
   }
@@ -52,7 +52,7 @@ export class GrowingColumns<Types extends ColumnTypes = ColumnTypes> {
   /** Makes room for so many rows in all. Memory that is not written to costs nothing. */
   reserve(rows: number): void {
     if (rows <= this.#capacity) return
-    this.#capacity = Math.max(rows, 2 * this.#capacity, this.#leastRows)
+    this.#capacity = Math.max(rows, 2 * this.#capacity, this.#minRows)
     for (const [name, Type] of Object.entries(this.#types)) {
       const larger = columnOf(Type, this.#capacity)
       copyInto(larger, this.#columns[name]!)

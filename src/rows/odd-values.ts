@@ -46,7 +46,7 @@ export const readOddValues = async (
   block: Buffer,
 ): Promise<UncommonValues> => {
   const found = { instants: new Map<string, OddInstant>(), jsons: new Map<string, string>() }
-  const { instants, jsons } = textsForDuckDb(rows, block)
+  const { instants, jsons } = stringsForDuckDb(rows, block)
   const numberIn = (value: unknown): bigint | undefined =>
     typeof value === 'string' ? BigInt(value) : undefined
   for await (const { text, micros, day, reported } of rowsOf(engine, instants, INSTANTS))
@@ -59,9 +59,9 @@ export const readOddValues = async (
   return found
 }
 
-async function* rowsOf(engine: Engine, texts: ReadonlySet<string>, query: (from: string) => string) {
-  if (texts.size === 0) return
-  const { from, remove } = await engine.addTable(textTable(inOrder(texts)))
+async function* rowsOf(engine: Engine, strings: ReadonlySet<string>, query: (from: string) => string) {
+  if (strings.size === 0) return
+  const { from, remove } = await engine.addTable(textTable(inOrder(strings)))
   const session = await engine.connect()
   try {
     for await (const rows of session.stream(query(from))) yield* rows
@@ -72,18 +72,18 @@ async function* rowsOf(engine: Engine, texts: ReadonlySet<string>, query: (from:
 }
 
 /** The named zone of a text sticks to those behind it in DuckDB, where they have none: so those with names come last. */
-const inOrder = (texts: ReadonlySet<string>): string[] =>
-  [...texts].sort((a, b) => Number(HAS_NAME.test(a)) - Number(HAS_NAME.test(b)))
+const inOrder = (strings: ReadonlySet<string>): string[] =>
+  [...strings].sort((a, b) => Number(HAS_NAME.test(a)) - Number(HAS_NAME.test(b)))
 const HAS_NAME = /[a-z]{2}/i
 
-const textTable = (texts: readonly string[]): ColumnTable => ({
-  columns: [{ name: 'text', type: { values: [], textOf: (code) => texts[code] ?? '' } }],
-  rows: texts.length,
+const textTable = (strings: readonly string[]): ColumnTable => ({
+  columns: [{ name: 'text', type: { values: [], textOf: (code) => strings[code] ?? '' } }],
+  rows: strings.length,
   read: () => {
     const codes = new Int32Array(CHUNK_ROWS)
     let done = 0
     return (vectors) => {
-      const rows = Math.min(CHUNK_ROWS, texts.length - done)
+      const rows = Math.min(CHUNK_ROWS, strings.length - done)
       for (let row = 0; row < rows; row++) codes[row] = done++
       vectors.codes(0, codes, rows)
       return rows
@@ -91,19 +91,20 @@ const textTable = (texts: readonly string[]): ColumnTable => ({
   },
 })
 
-interface OddTexts {
+interface OddStrings {
   readonly instants: Set<string>
   readonly jsons: Set<string>
 }
 
 /** The texts of such values, each once. */
-const textsForDuckDb = (rows: RecordRows, block: Buffer): OddTexts => {
-  const texts = { instants: new Set<string>(), jsons: new Set<string>() }
-  for (const cells of [rows.records, rows.entities, rows.ownerships, rows.roles]) addOdd(texts, cells, block)
-  return texts
+const stringsForDuckDb = (rows: RecordRows, block: Buffer): OddStrings => {
+  const strings = { instants: new Set<string>(), jsons: new Set<string>() }
+  for (const cells of [rows.records, rows.entities, rows.ownerships, rows.roles])
+    addOdd(strings, cells, block)
+  return strings
 }
 
-const addOdd = ({ instants, jsons }: OddTexts, { cells }: RowCells, block: Buffer): void => {
+const addOdd = ({ instants, jsons }: OddStrings, { cells }: RowCells, block: Buffer): void => {
   const text = new TextReader()
   const { column, low, high } = cells.columns
   for (let cell = 0; cell < cells.length; cell++) {

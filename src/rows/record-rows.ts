@@ -6,7 +6,7 @@
 import { GrowingColumns } from './growing-columns.ts'
 import { ENTITY_ID, OWNERSHIP_KINDS, type RowList } from './row-columns.ts'
 
-const LEAST_CELLS = 4096
+const MIN_CELLS = 4096
 const FIRST_PENDING = 1024
 const KINDS = OWNERSHIP_KINDS.length
 /** The direction whose entities are numbered first. */
@@ -21,10 +21,7 @@ export class RowCells {
   /** Per row, its first cell and the one behind its last. Others may begin and end before a row ends. */
   readonly rows = new GrowingColumns({ first: Uint32Array, behind: Uint32Array })
   /** Per cell, the place of its column in the table with its form, and two numbers: see `row-columns.ts`. */
-  readonly cells = new GrowingColumns(
-    { column: Uint16Array, low: Uint32Array, high: Uint32Array },
-    LEAST_CELLS,
-  )
+  readonly cells = new GrowingColumns({ column: Uint16Array, low: Uint32Array, high: Uint32Array }, MIN_CELLS)
 
   /** Ends a row with its cells: three numbers each, from the `start`th cell of `pending` up to the `end`th. */
   endRow(row: number, pending: Uint32Array, start: number, end: number): void {

@@ -7,13 +7,13 @@ import { GrowingColumns } from './growing-columns.ts'
 import { POWERS_OF_TEN, readDecimal } from './read-decimal.ts'
 
 /** A figure takes at least so many bytes of a line: `"2020":1,`. */
-const LEAST_FIGURE_BYTES = 9
+const MIN_FIGURE_BYTES = 9
 /** A series that has one: `"A":{"2020":1},`. */
-const LEAST_SERIES_BYTES = 15
+const MIN_SERIES_BYTES = 15
 /** Averages of lines of companies: more than most have. */
 const MEAN_FIGURE_BYTES = 18
 const MEAN_SERIES_BYTES = 90
-const LEAST_ROWS = 1024
+const MIN_ROWS = 1024
 
 /** Up to here whole numbers are doubles, whatever they were put together from. */
 export const EXACT = 2 ** 53
@@ -23,16 +23,16 @@ export const AS_TEXT = -1
 
 export class SeriesRows {
   /** A figure's value is its digits as a whole number until its record ends. */
-  readonly figures = new GrowingColumns({ year: Int16Array, value: Float64Array }, LEAST_ROWS)
+  readonly figures = new GrowingColumns({ year: Int16Array, value: Float64Array }, MIN_ROWS)
   /** Decimals of the figures of the record at hand, or `AS_TEXT`. */
   decimals = new Int8Array(0)
   /** `end` is the figure behind a series' last one. */
   readonly series = new GrowingColumns(
     { end: Uint32Array, statement: Uint8Array, category: Int32Array, lineItem: Int32Array },
-    LEAST_ROWS,
+    MIN_ROWS,
   )
   /** Figures, by their row, that the value divided by the scale does not restore. */
-  readonly kept = new GrowingColumns({ row: Uint32Array, figure: Float64Array }, LEAST_ROWS)
+  readonly kept = new GrowingColumns({ row: Uint32Array, figure: Float64Array }, MIN_ROWS)
   readonly tables = [this.figures, this.series, this.kept]
 
   /** Makes room for as many figures as a block of company lines may have. */
@@ -43,10 +43,10 @@ export class SeriesRows {
 
   /** Makes room for all figures that a record of `sizeBytes` may have. */
   reserveRecord(sizeBytes: number): void {
-    const figures = Math.floor(sizeBytes / LEAST_FIGURE_BYTES) + 1
-    if (this.decimals.length < figures) this.decimals = new Int8Array(Math.max(figures, LEAST_ROWS))
+    const figures = Math.floor(sizeBytes / MIN_FIGURE_BYTES) + 1
+    if (this.decimals.length < figures) this.decimals = new Int8Array(Math.max(figures, MIN_ROWS))
     this.figures.reserve(this.figures.length + figures)
-    this.series.reserve(this.series.length + Math.floor(sizeBytes / LEAST_SERIES_BYTES) + 1)
+    this.series.reserve(this.series.length + Math.floor(sizeBytes / MIN_SERIES_BYTES) + 1)
   }
 
   /** A figure whose text begins at `position` of the buffer. */

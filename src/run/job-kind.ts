@@ -33,7 +33,7 @@ export interface SkippedSource {
 /** The units of a job that many machines work on, and the files of the run's folder that tell of them. */
 export interface CutJob {
   readonly units: readonly WorkUnit[]
-  readonly texts: readonly RunText[]
+  readonly strings: readonly RunText[]
   readonly skipped: readonly SkippedSource[]
 }
 
@@ -42,7 +42,7 @@ export interface PreparedJob {
   /** Why there is nothing to load: no run is begun then. */
   readonly nothing?: string
   /** The files of its folder that a new run on this machine is begun with. @param place of the job among those of the run */
-  readonly texts?: (place: number) => Promise<readonly RunText[]>
+  readonly strings?: (place: number) => Promise<readonly RunText[]>
   /** The sources of the job that are known by their bytes, as they are now. */
   readonly sources?: (run: JobOfRun) => Promise<readonly Source[]>
   /** Cuts it into units for many machines. */
@@ -119,7 +119,7 @@ export const here: Driver = async (kind, job, options, { again = false, limits }
   const prepared = await kind.prepare(job, options, again)
   if (prepared.nothing !== undefined) return { prepared, loaded: undefined }
   const plan: RunPlan = { jobs: [job], again, limits: { ...defaultLimits(options), ...limits } }
-  const files = async () => new Map(await prepared.texts?.(0))
+  const files = async () => new Map(await prepared.strings?.(0))
   const { sources } = prepared
   return withRun({ lake, plan, mode, files, taking: options, sources, signal }, async (run) => {
     const loaded = await loadIntoLake(run, [await kind.open(run, job, plan.limits, options)], options)

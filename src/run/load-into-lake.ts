@@ -5,7 +5,7 @@ import type { SnapshotAudit } from '../commit/check-before.ts'
 import { checkStaged } from '../commit/files-of-run.ts'
 import { DECODE_LIMITS } from '../core/decode-limits.ts'
 import { isFinal, ToolkitError } from '../core/errors.ts'
-import { DEFAULT_MEMORY_BYTES, defaultThreads, LEAST_BLOCK_BYTES } from '../core/memory-shares.ts'
+import { DEFAULT_MEMORY_BYTES, defaultThreads, MIN_BLOCK_BYTES } from '../core/memory-shares.ts'
 import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
@@ -54,12 +54,12 @@ export interface RunOptions extends ToolOptions, ProjectionOptions {
 }
 
 /** Decoded bytes for a compressed one: data of companies has 4 to 30. */
-const LEAST_RATIO = 5
+const MIN_RATIO = 5
 
 type Sized = Pick<Source, 'name' | 'decodeName' | 'sizeBytes'>
 
 const decodedBytes = ({ name, decodeName = name, sizeBytes = Number.POSITIVE_INFINITY }: Sized): number =>
-  sizeBytes * (compressionOfName(decodeName) === undefined ? 1 : LEAST_RATIO)
+  sizeBytes * (compressionOfName(decodeName) === undefined ? 1 : MIN_RATIO)
 
 /**
  * The size of blocks for sources, in bytes: of a small input it is smaller, so that its blocks are loaded side by side, too.
@@ -73,7 +73,7 @@ export const inputBlockBytes = (
   const inputBytes = sources.reduce((sum, source) => sum + decodedBytes(source), 0)
   // With twice as many a small input would take a tenth more CPU: each file costs something by itself.
   const share = Math.ceil(inputBytes / threads)
-  return Math.min(mostBytes, Math.max(share, LEAST_BLOCK_BYTES))
+  return Math.min(mostBytes, Math.max(share, MIN_BLOCK_BYTES))
 }
 
 /** Default limits of a plan. */

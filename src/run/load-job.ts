@@ -20,7 +20,7 @@ export const limitsGiven = ({ maxLineBytes, maxRatio, maxDepth }: LineLimits): R
 const sumOf = (missing: readonly NotDelivered[], name: 'asked' | 'came'): number =>
   missing.reduce((all, one) => all + one[name], 0)
 
-const MISSING_TEXTS: Readonly<Record<NotDelivered['kind'], (asked: number, came: number) => string>> = {
+const MISSING_STRINGS: Readonly<Record<NotDelivered['kind'], (asked: number, came: number) => string>> = {
   listed: (asked, came) =>
     `Cannot fetch all companies that are new or changed: ${asked} are, ${came} came when asked for by their ids, expected ` +
     'all; what came is committed, and the next sync finds the others again',
@@ -30,10 +30,10 @@ const MISSING_TEXTS: Readonly<Record<NotDelivered['kind'], (asked: number, came:
 }
 
 export const notDeliveredError = (missing: readonly NotDelivered[]): ToolkitError => {
-  const texts = [...Map.groupBy(missing, ({ kind }) => kind)].map(([kind, some]) =>
-    MISSING_TEXTS[kind](sumOf(some, 'asked'), sumOf(some, 'came')),
+  const strings = [...Map.groupBy(missing, ({ kind }) => kind)].map(([kind, some]) =>
+    MISSING_STRINGS[kind](sumOf(some, 'asked'), sumOf(some, 'came')),
   )
-  return new ToolkitError('COMPANIES_MISSING', texts.join('. '), {
+  return new ToolkitError('COMPANIES_MISSING', strings.join('. '), {
     asked: sumOf(missing, 'asked'),
     came: sumOf(missing, 'came'),
   })

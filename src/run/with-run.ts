@@ -21,7 +21,7 @@ import { isSameWork, type SourcesNow } from './same-work.ts'
 /** A file in a run's folder. */
 export type RunText = readonly [name: string, text: string]
 /** Texts of files in a run's folder, by their names. */
-export type RunTexts = ReadonlyMap<string, string>
+export type RunStrings = ReadonlyMap<string, string>
 
 export interface StartRequest extends SourcesNow {
   readonly lake: string
@@ -29,7 +29,7 @@ export interface StartRequest extends SourcesNow {
   readonly now: Date
   readonly random: RandomBytes
   /** Files of a new run's folder besides its plan, made before it has an owner. @default none */
-  readonly files?: (() => Promise<RunTexts>) | undefined
+  readonly files?: (() => Promise<RunStrings>) | undefined
   /** Mode bits of the lake's folder where it is new. @default 0o700 */
   readonly mode?: number | undefined
   /** Always makes a new run. @default false */

@@ -63,16 +63,16 @@ const FOLLOW_EVERY_MS = 10_000
 
 /** The explorer's share of the memory: a quarter, where that leaves enough for the indexes; in bytes. */
 const EXPLORER_SHARE = 1 / 4
-const LEAST_EXPLORER_BYTES = 96 * 1024 ** 2
-const LEAST_INDEX_BYTES = 128 * 1024 ** 2
+const MIN_EXPLORER_BYTES = 96 * 1024 ** 2
+const MIN_INDEX_BYTES = 128 * 1024 ** 2
 
 /** Two indexes are open while chains go on over the one before. */
 const indexesOf = ({ follow }: ServeLakeRequest): number => (follow === undefined ? 1 : 2)
 
 /** 0 where there is not enough: the interface takes precedence. */
 const memoryOfExplorer = (request: ServeLakeRequest): number => {
-  const bytes = Math.max(LEAST_EXPLORER_BYTES, Math.floor(request.memoryBytes * EXPLORER_SHARE))
-  return request.memoryBytes - bytes >= indexesOf(request) * LEAST_INDEX_BYTES ? bytes : 0
+  const bytes = Math.max(MIN_EXPLORER_BYTES, Math.floor(request.memoryBytes * EXPLORER_SHARE))
+  return request.memoryBytes - bytes >= indexesOf(request) * MIN_INDEX_BYTES ? bytes : 0
 }
 
 const memoryOfIndex = (request: ServeLakeRequest): number =>

@@ -97,7 +97,7 @@ export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> =
   const [first] = job.kind === 'convert' ? [] : before
   if (first) return plannedAs(first[0], first[1].units, true)
   const prepared = options.prepared ?? (await (await jobKind(job)).prepare(job, options, again))
-  const { units, texts, skipped } = await prepared.cut(plan, unitBytes)
+  const { units, strings, skipped } = await prepared.cut(plan, unitBytes)
   const same = before.find(([, one]) => isDeepStrictEqual(one.units, JSON.parse(JSON.stringify(units))))
   if (same) return plannedAs(same[0], units, true, skipped)
   const isPull = job.kind === 'pull' || job.kind === 'sync'
@@ -106,7 +106,7 @@ export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> =
   const { run } = await createRun({
     ...{ lake, mode, now: new Date(), random: randomBytes, process: SHARED },
     plan: storedPlan(plan),
-    files: new Map([...texts, [UNITS_FILE, unitsText({ ...settings, units })]]),
+    files: new Map([...strings, [UNITS_FILE, unitsText({ ...settings, units })]]),
   })
   return plannedAs(run, units, false, skipped)
 }

@@ -11,7 +11,7 @@ import {
   type CsvDelimiter,
   type FileFormat,
   type FormatOptions,
-  writeTexts,
+  writeStrings,
   writtenFile,
 } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
@@ -125,8 +125,8 @@ export const csvFormat = {
   stream: async (target, rows, options) => {
     const records = await csvRelation(rows, options)
     const [column] = await records.columns()
-    const texts = records.select((from) => `SELECT COLUMNS(*) || chr(10) AS record FROM ${from}`)
-    return writeTexts(target, `${column?.name ?? ''}\n`, texts, options)
+    const strings = records.select((from) => `SELECT COLUMNS(*) || chr(10) AS record FROM ${from}`)
+    return writeStrings(target, `${column?.name ?? ''}\n`, strings, options)
   },
 } as const satisfies FileFormat
 

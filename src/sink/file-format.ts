@@ -80,10 +80,10 @@ export const writtenFile = async (path: string, rows: number): Promise<WrittenFi
  *
  * @returns rows
  */
-export const writeTexts = async (
+export const writeStrings = async (
   target: Writable,
   header: string,
-  texts: TableRows,
+  strings: TableRows,
   { signal, onProgress }: StreamOptions,
 ): Promise<number> => {
   let [rows, bytes] = [0, 0]
@@ -94,10 +94,10 @@ export const writeTexts = async (
     onProgress(rows, bytes)
   }
   await write(Buffer.from(header))
-  const { chunks } = await texts.chunks()
+  const { chunks } = await strings.chunks()
   for await (const chunk of chunks) {
     rows += chunk.rows
-    await write(textsOf(chunk))
+    await write(stringsOf(chunk))
   }
   return rows
 }
@@ -110,13 +110,13 @@ interface Run {
 const NO_BYTES = new Uint8Array(0)
 
 /** The texts of a chunk's one column, put together. What stands together in DuckDB's memory is taken at once. */
-const textsOf = ({ rows, columns: [column] }: RawChunk): Uint8Array => {
+const stringsOf = ({ rows, columns: [column] }: RawChunk): Uint8Array => {
   const parts: Uint8Array[] = []
   let run: Run = { bytes: NO_BYTES, start: 0, end: 0 }
   const take = (): void => {
     if (run.end > run.start) parts.push(run.bytes.subarray(run.start, run.end))
   }
-  column?.texts(0, rows, (bytes, start, end) => {
+  column?.strings(0, rows, (bytes, start, end) => {
     if (bytes === run.bytes && start === run.end) {
       run.end = end
       return

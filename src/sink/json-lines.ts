@@ -6,7 +6,7 @@
 import type { DeliverySink, RowColumn, TableRows } from '../core/sink.ts'
 import { type ColumnTypeTree, ident, literal, parseColumnType } from '../lake/duckdb/sql.ts'
 import { withDeliveredRuns } from './delivered-runs.ts'
-import { type FileFormat, writeTexts, writtenFile } from './file-format.ts'
+import { type FileFormat, writeStrings, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
 
 /** ISO 8601, with as many digits as an instant has: three, or six. */
@@ -83,10 +83,10 @@ export const jsonlFormat = {
     const values = await jsonRelation(rows)
     // A column of the row's name would be taken for it.
     const row = '"firmlake row"'
-    const texts = values.select(
+    const strings = values.select(
       (from) => `SELECT to_json(${row})::VARCHAR || chr(10) AS record FROM ${from} AS ${row}`,
     )
-    return writeTexts(target, '', texts, options)
+    return writeStrings(target, '', strings, options)
   },
 } as const satisfies FileFormat
 

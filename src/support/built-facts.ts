@@ -23,8 +23,8 @@ export interface BuiltFacts {
 }
 
 /** JSON: a text stands in the one place that names it. */
-declare const FIRMLAKE_FACTS: string | undefined
+declare const FACTS_OF_BUILD: string | undefined
 
 /** `undefined` in a checkout. */
 export const BUILT_FACTS: BuiltFacts | undefined =
-  typeof FIRMLAKE_FACTS === 'undefined' ? undefined : JSON.parse(FIRMLAKE_FACTS)
+  typeof FACTS_OF_BUILD === 'undefined' ? undefined : JSON.parse(FACTS_OF_BUILD)

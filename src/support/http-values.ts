@@ -37,8 +37,8 @@ export const readRetryAfter = (
   answeredAt: number,
 ): RetryAfter | undefined => {
   // Doubled by a proxy: the longest of them keeps to all.
-  const texts = header === undefined ? [] : typeof header === 'string' ? [header] : header
-  const waits = texts.map((text): RetryAfter => {
+  const strings = header === undefined ? [] : typeof header === 'string' ? [header] : header
+  const waits = strings.map((text): RetryAfter => {
     const trimmed = text.trim()
     if (SECONDS.test(trimmed))
       return { ms: Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(Number(trimmed)) * 1000) }

@@ -194,14 +194,14 @@ export const leftOfParts = (
   const whole = json.toString('utf8', from, to)
   const isObject = json[from] === OPEN_BRACE
   let isSame = true
-  const texts: string[] = []
+  const strings: string[] = []
   for (const part of partsAt(json, from)) {
     const left = leftOf(part)
     const isKept = left === json.toString('utf8', part.valueFrom, part.to)
     isSame &&= isKept
-    if (isKept) texts.push(json.toString('utf8', part.from, part.to))
-    else if (left !== undefined) texts.push(isObject ? `${JSON.stringify(part.name)}:${left}` : left)
+    if (isKept) strings.push(json.toString('utf8', part.from, part.to))
+    else if (left !== undefined) strings.push(isObject ? `${JSON.stringify(part.name)}:${left}` : left)
   }
   if (isSame) return whole
-  return isObject ? `{${texts.join()}}` : `[${texts.join()}]`
+  return isObject ? `{${strings.join()}}` : `[${strings.join()}]`
 }

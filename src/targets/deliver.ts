@@ -258,7 +258,7 @@ const failure = (
   failures: readonly Extract<Outcome, { kind: 'failed' }>[],
   { signal }: Pick<DeliverOptions, 'signal'>,
 ): ToolkitError => {
-  const texts = failures.map(({ sink, run, error }) => {
+  const strings = failures.map(({ sink, run, error }) => {
     const what = run === undefined ? `what sink "${sink}" lacks` : `run "${run}" to sink "${sink}"`
     const isReportable = error instanceof ToolkitError || systemCode(error) !== undefined
     return `Cannot deliver ${what}: ${isReportable ? reasonOf(error) : 'the rows could not be read or written'}`
@@ -271,7 +271,7 @@ const failure = (
       : 'TARGET_FAILED'
   return new ToolkitError(
     code,
-    `${texts.join('; ')}. The lake itself is committed${REFUSED.has(code) ? '' : '; run the same command again to resume'}`,
+    `${strings.join('; ')}. The lake itself is committed${REFUSED.has(code) ? '' : '; run the same command again to resume'}`,
     { sinks: failures.map(({ sink }) => sink).join(', ') },
     failures[0]?.error,
   )

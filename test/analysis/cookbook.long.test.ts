@@ -111,7 +111,7 @@ describe('computed from the records in another way, the answer is the same:', ()
 
   test('the largest owners', async () => {
     const owners = [...Map.groupBy(holdings, ({ owner }) => owner)].map(([owner_id, own]) => ({
-      ...{ owner_id, companies: own.length, majorities: own.filter(({ least }) => least > 50).length },
+      ...{ owner_id, companies: own.length, majorities: own.filter(({ min }) => min > 50).length },
     }))
     owners.sort((a, b) => b.companies - a.companies || b.majorities - a.majorities || a.owner_id - b.owner_id)
     expect(await ask10('The largest owners, by companies held')).toEqual(owners.slice(0, 5))
@@ -215,16 +215,16 @@ describe('computed from the records in another way, the answer is the same:', ()
   test('the ownership chain', async () => {
     const sql = ALL.find(({ title }) => title.startsWith('Who owns a company'))?.sql ?? ''
     const id = Number(/ownership_chain\((\d+)/.exec(sql)?.[1])
-    type Link = Readonly<Record<'owner' | 'level' | 'isCycle' | 'least' | 'most', unknown>>
-    const key = ({ owner, level, isCycle, least, most }: Link): string =>
-      [owner, level, isCycle, Number(least).toFixed(6), Number(most).toFixed(6)].join(' ')
+    type Link = Readonly<Record<'owner' | 'level' | 'isCycle' | 'min' | 'most', unknown>>
+    const key = ({ owner, level, isCycle, min, most }: Link): string =>
+      [owner, level, isCycle, Number(min).toFixed(6), Number(most).toFixed(6)].join(' ')
     const expected = chainOf(holdings, id, 10)
     expect(expected.length).toBeGreaterThan(3)
     const found = await ask(
-      `SELECT owner_id AS owner, level, is_cycle AS isCycle, min_stake AS least, max_stake AS most FROM ownership_chain(${id}, 10)`,
+      `SELECT owner_id AS owner, level, is_cycle AS isCycle, min_stake AS min, max_stake AS most FROM ownership_chain(${id}, 10)`,
     )
-    const links = found.map(({ owner, level, isCycle, least, most }) => ({
-      ...{ owner, level, isCycle, least, most },
+    const links = found.map(({ owner, level, isCycle, min, most }) => ({
+      ...{ owner, level, isCycle, min, most },
     }))
     expect(links.map(key).sort()).toEqual(expected.map(key).sort())
   })

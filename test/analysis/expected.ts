@@ -152,7 +152,7 @@ export const median = (values: readonly number[]): number => {
 export interface Holding {
   readonly owner: number
   readonly owned: number
-  readonly least: number
+  readonly min: number
   readonly most: number
 }
 
@@ -161,7 +161,7 @@ interface Stated {
   readonly owned: number
   readonly byOwned: boolean
   readonly shareClass: string
-  readonly least: number | null
+  readonly min: number | null
   readonly most: number | null
 }
 
@@ -174,7 +174,7 @@ const statedBy = (record: RelationsCompany, relation: Relation, direction: 'pare
       owned: direction === 'parent' ? own : other,
       byOwned: direction === 'parent',
       shareClass: ownership.ShareClass ?? '',
-      least: ownership.OwnershipStake ?? ownership.MinOwnershipStake ?? null,
+      min: ownership.OwnershipStake ?? ownership.MinOwnershipStake ?? null,
       most: ownership.OwnershipStake ?? ownership.MaxOwnershipStake ?? null,
     }))
 }
@@ -193,15 +193,15 @@ export const holdingsOf = (records: readonly RelationsCompany[]): Holding[] => {
     const counted = byOwned.length > 0 ? byOwned : every
     const [first] = counted
     if (first === undefined) return []
-    const stated = counted.filter(({ least, most }) => least !== null || most !== null)
+    const stated = counted.filter(({ min, most }) => min !== null || most !== null)
     const classes = [...Map.groupBy(stated, ({ shareClass }) => shareClass).values()]
-    const least = sumOf(classes.map((own) => Math.max(...own.map((one) => one.least ?? 0))))
+    const min = sumOf(classes.map((own) => Math.max(...own.map((one) => one.min ?? 0))))
     const most = sumOf(classes.map((own) => Math.max(...own.map((one) => one.most ?? 100))))
     return [
       {
         owner: first.owner,
         owned: first.owned,
-        least: Math.min(100, least),
+        min: Math.min(100, min),
         most: classes.length === 0 ? 100 : Math.min(100, most),
       },
     ]
@@ -211,7 +211,7 @@ export const holdingsOf = (records: readonly RelationsCompany[]): Holding[] => {
 export interface Path {
   readonly owner: number
   readonly level: number
-  readonly least: number
+  readonly min: number
   readonly most: number
   readonly path: readonly number[]
   readonly isCycle: boolean
@@ -222,7 +222,7 @@ export interface Path {
 /** Every path up from a company; one that comes back to itself ends there. */
 export const chainOf = (holdings: readonly Holding[], id: number, depth: number): Path[] => {
   const above = Map.groupBy(holdings, ({ owned }) => owned)
-  const climb = (owned: number, least: number, most: number, path: readonly number[]): Path[] =>
+  const climb = (owned: number, min: number, most: number, path: readonly number[]): Path[] =>
     path.length > depth
       ? []
       : (above.get(owned) ?? []).flatMap((one) => {
@@ -232,11 +232,11 @@ export const chainOf = (holdings: readonly Holding[], id: number, depth: number)
           const own: Path = {
             owner: one.owner,
             level: path.length,
-            least: (least * one.least) / 100,
+            min: (min * one.min) / 100,
             most: (most * one.most) / 100,
             ...{ path: next, isCycle, isTop },
           }
-          return isCycle ? [own] : [own, ...climb(one.owner, own.least, own.most, next)]
+          return isCycle ? [own] : [own, ...climb(one.owner, own.min, own.most, next)]
         })
   return climb(id, 100, 100, [id])
 }
@@ -245,11 +245,11 @@ export const chainOf = (holdings: readonly Holding[], id: number, depth: number)
 export const ultimateOf = (
   holdings: readonly Holding[],
   id: number,
-): { owner: number; least: number; most: number }[] => {
+): { owner: number; min: number; most: number }[] => {
   const paths = chainOf(holdings, id, 20).filter(({ isTop }) => isTop)
   return [...Map.groupBy(paths, ({ owner }) => owner)].map(([owner, own]) => ({
     owner,
-    least: Math.min(100, sumOf(own.map(({ least }) => least))),
+    min: Math.min(100, sumOf(own.map(({ min }) => min))),
     most: Math.min(100, sumOf(own.map(({ most }) => most))),
   }))
 }
@@ -264,8 +264,8 @@ export const groupOf = (
   id: number,
 ): ReadonlyMap<number, number> => {
   const majorities = holdings
-    .filter(({ owner, owned, least }) => least > 50 && owner !== owned && !isPerson(owner))
-    .toSorted((a, b) => b.least - a.least || b.most - a.most || a.owner - b.owner)
+    .filter(({ owner, owned, min }) => min > 50 && owner !== owned && !isPerson(owner))
+    .toSorted((a, b) => b.min - a.min || b.most - a.most || a.owner - b.owner)
   const ownerOf = (one: number): number | undefined => majorities.find(({ owned }) => owned === one)?.owner
   const climbed: number[] = []
   for (let one: number | undefined = id; one !== undefined && !climbed.includes(one); one = ownerOf(one))

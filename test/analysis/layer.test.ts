@@ -654,13 +654,13 @@ describe('ownership', () => {
       { InternalId: 301, Parents: [owner(302, percent(100))] },
       { InternalId: 302, Parents: [owner(301, percent(51)), owner(904, percent(49))] },
     ])
-    const stakes = 'SELECT owner_id AS owner, min_stake AS least, paths'
+    const stakes = 'SELECT owner_id AS owner, min_stake AS min, paths'
     expect(await rows(`${stakes} FROM ultimate_owners(201) ORDER BY 1`, lake)).toEqual([
-      { owner: 202, least: 60, paths: 1 },
-      { owner: 903, least: 10, paths: 1 },
+      { owner: 202, min: 60, paths: 1 },
+      { owner: 903, min: 10, paths: 1 },
     ])
     expect(await rows(`${stakes} FROM ultimate_owners(210) ORDER BY 1`, lake)).toEqual([
-      { owner: 904, least: 39.2, paths: 1 },
+      { owner: 904, min: 39.2, paths: 1 },
     ])
     expect(await rows(`${GROUP} FROM group_of(210) ORDER BY 1`, lake)).toEqual([
       { internal_id: 210, level: 1, is_head: false },
@@ -845,7 +845,7 @@ describe.skipIf(!present)('on real companies the answers are those of the record
     const holdings = holdingsOf(relations)
     const key = (row: object): string => JSON.stringify(row)
     const found = await rows(
-      'SELECT owner_id AS owner, owned_id AS owned, min_stake AS least, max_stake AS most FROM owner_holdings',
+      'SELECT owner_id AS owner, owned_id AS owned, min_stake AS min, max_stake AS most FROM owner_holdings',
       real,
     )
     expect(found.map(key).sort()).toEqual(holdings.map(key).sort())
@@ -859,13 +859,13 @@ describe.skipIf(!present)('on real companies the answers are those of the record
         expected.map(({ path, isCycle }) => key({ path: `[${path.join(', ')}]`, isCycle })).sort(),
       )
       const owners = await rows(
-        `SELECT owner_id AS owner, round(min_stake, 6) AS least, round(max_stake, 6) AS most FROM ultimate_owners(${id})`,
+        `SELECT owner_id AS owner, round(min_stake, 6) AS min, round(max_stake, 6) AS most FROM ultimate_owners(${id})`,
         real,
       )
       const rounded = (value: number): number => Math.round(value * 1e6) / 1e6
       expect(owners.map(key).sort()).toEqual(
         ultimateOf(holdings, id)
-          .map(({ owner: at, least, most }) => key({ owner: at, least: rounded(least), most: rounded(most) }))
+          .map(({ owner: at, min, most }) => key({ owner: at, min: rounded(min), most: rounded(most) }))
           .sort(),
       )
     }

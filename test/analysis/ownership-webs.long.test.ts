@@ -83,7 +83,7 @@ test('holdings, chains, owners at the top and groups of a web are as computed fr
     seen.groups = Math.max(seen.groups, group.size)
     seen.cycles += chain.filter(({ isCycle }) => isCycle).length
     seen.levels = Math.max(seen.levels, ...chain.map(({ level }) => level))
-    seen.ranges += chain.filter(({ least, most }) => least > 0 && least < most).length
+    seen.ranges += chain.filter(({ min, most }) => min > 0 && min < most).length
     seen.merged += chain.filter(({ isTop }) => isTop).length - top.length
   }
   query.close()

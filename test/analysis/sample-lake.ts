@@ -12,10 +12,10 @@ const DELIVERIES = ['sample', 'sample-second'] as const
 const linesOf = async <T>(delivery: string, content: string): Promise<T[]> => {
   const folder = join(DATA, delivery)
   const names = (await readdir(folder)).filter((name) => name.startsWith(content)).sort()
-  const texts = await Promise.all(
+  const strings = await Promise.all(
     names.map(async (name) => brotliDecompressSync(await readFile(join(folder, name)))),
   )
-  return texts.flatMap((bytes) =>
+  return strings.flatMap((bytes) =>
     bytes
       .toString('utf8')
       .trimEnd()

@@ -55,13 +55,13 @@ const intervalsOf = (rows: readonly Row[]): readonly string[] => {
 
 interface Question {
   readonly from: string
-  readonly textsOf: (rows: readonly Row[]) => readonly string[]
+  readonly stringsOf: (rows: readonly Row[]) => readonly string[]
 }
 
-const plainly = (from: string): Question => ({ from, textsOf: (rows) => rows.map(textOf) })
+const plainly = (from: string): Question => ({ from, stringsOf: (rows) => rows.map(textOf) })
 
 const questionsOf = (days: readonly string[]): readonly Question[] => [
-  ...TABLES.flatMap((table) => [plainly(table), { from: `${table}_history`, textsOf: intervalsOf }]),
+  ...TABLES.flatMap((table) => [plainly(table), { from: `${table}_history`, stringsOf: intervalsOf }]),
   ...['companies_all', 'restatements', 'company_changes', 'first_reported', 'line_items'].map(plainly),
   plainly('(SELECT content, loaded_at FROM history_begins)'),
   ...days.flatMap((day) =>
@@ -79,11 +79,11 @@ const answersOf = async (
   const query = await openQuery({ lake })
   try {
     const answers: (readonly string[])[] = []
-    for (const { from, textsOf } of questions) {
+    for (const { from, stringsOf } of questions) {
       const rows: Row[] = []
       for await (const chunk of (await query.run(`SELECT to_json(t)::VARCHAR FROM ${from} AS t`)).rows)
         for (const [text] of chunk) rows.push(JSON.parse(String(text)))
-      answers.push(textsOf(rows))
+      answers.push(stringsOf(rows))
     }
     return answers
   } finally {

@@ -60,15 +60,15 @@ const ask = async (address: string, path: string, body?: object): Promise<string
 /** A page in another currency, relations, and every batch file. */
 const pagesOf = async (address: string): Promise<string> => {
   const search = { SearchParameters: { CountryCode: ['SE'] } }
-  const texts = [
+  const strings = [
     await ask(address, '/v2/companies', { ...search, Cursor: '*', Currency: 'EUR' }),
     await ask(address, '/v2/relations', { SearchParameters: { InternalId: [1, 2, 3] }, Cursor: '*' }),
   ]
   const listed = await ask(address, '/v2/batches/batch-files')
   const { BatchFiles: files }: BatchListing = JSON.parse(Buffer.from(listed, 'base64').toString())
   for (const { BatchFileId } of files)
-    texts.push(await ask(address, `/v2/batches/batch-file/${encodeURIComponent(BatchFileId)}`))
-  return texts.join('\n')
+    strings.push(await ask(address, `/v2/batches/batch-file/${encodeURIComponent(BatchFileId)}`))
+  return strings.join('\n')
 }
 
 const serve: Answer = async (folder) => {
@@ -90,21 +90,21 @@ const filesIn = async (folder: string): Promise<string> => {
   // Rows come in the order in which threads are done with them.
   const rowsOf = async (name: string): Promise<string[]> =>
     (await readFile(join(folder, name), 'utf8')).split('\n').sort()
-  const texts = names.map(async (name) => `${name} ${sha256Of((await rowsOf(name)).join('\n'))}`)
-  return (await Promise.all(texts)).join('\n')
+  const strings = names.map(async (name) => `${name} ${sha256Of((await rowsOf(name)).join('\n'))}`)
+  return (await Promise.all(strings)).join('\n')
 }
 
 export const BY_LIBRARY: Readonly<Record<CommandName, Answer>> = {
   records: async (folder) => {
     const lake = lakeIn(folder)
-    const texts: string[] = []
+    const strings: string[] = []
     for await (const text of restoreRecords({
       lake,
       snapshot: await readSnapshot(lake),
       memoryBytes: MEMORY_BYTES,
     }))
-      texts.push(text)
-    return texts.join('\n')
+      strings.push(text)
+    return strings.join('\n')
   },
   query,
   export: async (folder) => {

@@ -62,14 +62,14 @@ const runCases = ({ seed, cases, random, log }: CampaignOptions) => {
   const reasons = new Set<string>()
   const checker = new RecordChecker('relations', newSeenSets())
   for (let done = 0; done < cases && wrong.length < MOST_WRONG; done += LINES_AT_ONCE) {
-    const texts = Array.from({ length: Math.min(LINES_AT_ONCE, cases - done) }, () => {
+    const strings = Array.from({ length: Math.min(LINES_AT_ONCE, cases - done) }, () => {
       const line = lines[Math.floor(random() * lines.length)] ?? ''
       return random() < CHANGED ? changedLine(line, random, CHANGES) : line
     })
-    const bytes = Buffer.from(`${texts.join('\n')}\n`)
+    const bytes = Buffer.from(`${strings.join('\n')}\n`)
     const { parts, rejected } = checkBlock({ bytes, firstLine: 1, offset: 0, overlong: [] }, checker)
     const refused = new Set(rejected.map(({ line }) => line - 1))
-    const taken = texts.filter((text, at) => !refused.has(at) && text.trim() !== '')
+    const taken = strings.filter((text, at) => !refused.has(at) && text.trim() !== '')
     const [rows] = parts.map((part) => part.rows)
     if (rows === undefined || rows.records.length !== taken.length)
       wrong.push(`lines from ${done} on: ${rows?.records.length ?? 0} records of ${taken.length}`)

@@ -119,11 +119,11 @@ const runCases = ({ seed, cases, random, log }: CampaignOptions) => {
       quick = new RecordChecker('companies', newSeenSets())
       careful = new RecordChecker('companies', newSeenSets(), { isCareful: true })
     }
-    const texts = Array.from({ length: Math.min(LINES_AT_ONCE, cases - done) }, () => {
+    const strings = Array.from({ length: Math.min(LINES_AT_ONCE, cases - done) }, () => {
       const line = lines[Math.floor(random() * lines.length)] ?? ''
       return random() < CHANGED ? changedLine(line, random, CHANGES) : line
     })
-    const bytes = Buffer.from(`${texts.join('\n')}\n`)
+    const bytes = Buffer.from(`${strings.join('\n')}\n`)
     const block = { bytes, firstLine: 1, offset: 0, overlong: [] }
     const checked = checkBlock(block, quick)
     const unlikes = unlike(checked, checkBlock(block, careful))

@@ -33,7 +33,7 @@ const FAULTS: Readonly<Record<WayOfAll, readonly object[]>> = {
 }
 
 /** Requests and retries that tell that each fault was met: a page that came twice and a chain begun anew are no retries. */
-const leastOf = (companies: number): Readonly<Record<WayOfAll, readonly [number, number]>> => ({
+const minOf = (companies: number): Readonly<Record<WayOfAll, readonly [number, number]>> => ({
   pages: [1 + Math.ceil(companies / PAGE_SIZE) + 1 + 3 + 2, 2],
   batches: [0, 3],
 })
@@ -69,8 +69,8 @@ export const loadAll = async (
       await pullBatchFiles({ from: batchFiles(from), lake, again: true, concurrency: 1 })
     }
     const { requests, retries } = from.counters()
-    const [leastRequests, leastRetries] = leastOf(companies.length)[way]
-    return requests >= leastRequests && retries >= leastRetries
+    const [minRequests, minRetries] = minOf(companies.length)[way]
+    return requests >= minRequests && retries >= minRetries
       ? []
       : [`all as ${way} took ${requests} requests and ${retries} retries: its faults were not met`]
   } finally {

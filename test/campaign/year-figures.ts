@@ -9,7 +9,7 @@ const MONTH = 30
 /** The first nights load code and fill caches. */
 const WARM_UP = 7
 /** A trend over fewer nights says nothing. */
-const LEAST_NIGHTS = 3 * MONTH
+const MIN_NIGHTS = 3 * MONTH
 
 interface NightFigures {
   readonly seconds: number
@@ -126,7 +126,7 @@ export class YearFigures {
 
   /** What has grown that must stay flat. */
   grown(): readonly string[] {
-    if (this.#nights.length < LEAST_NIGHTS) return []
+    if (this.#nights.length < MIN_NIGHTS) return []
     const { first, middle, last } = this.#ends()
     return Object.entries(MOST_GROWTH).flatMap(([key, { year, half }]) => {
       const name = key as keyof typeof MOST_GROWTH

@@ -82,8 +82,8 @@ export class YearLess {
         const rows = await session.rows(`SELECT to_json(t)::VARCHAR AS text FROM sink.${ident(table)} AS t`)
         const found = rows.map(({ text }) => textOf(JSON.parse(String(text))))
         const hidden = table === 'companies' ? ['company_name'] : []
-        const texts = wanted.map((row) => textOf(without(withoutPersons(table, row), hidden)))
-        wrong.push(...differenceOf(`the database's ${table}`, found, texts))
+        const strings = wanted.map((row) => textOf(without(withoutPersons(table, row), hidden)))
+        wrong.push(...differenceOf(`the database's ${table}`, found, strings))
       }
       return wrong
     } finally {

@@ -121,10 +121,10 @@ export class YearLife {
       to: { kind: 'folder', format: 'jsonl', directory },
     })
     const names = await readdir(directory)
-    const texts = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')))
+    const strings = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')))
     await rm(directory, { recursive: true })
-    const entities = texts.join('').split('\n').length - 1
+    const entities = strings.join('').split('\n').length - 1
     if (entities < 1) return ['an export without persons has no entities']
-    return PERSONAL.test(texts.join('')) ? ['an export without persons has names or ids of theirs'] : []
+    return PERSONAL.test(strings.join('')) ? ['an export without persons has names or ids of theirs'] : []
   }
 }

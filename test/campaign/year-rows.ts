@@ -268,10 +268,10 @@ export const compareRows = async (
       const found: string[] = []
       for await (const chunk of (await query.run(`SELECT to_json(t)::VARCHAR FROM ${table} AS t`)).rows)
         for (const [text] of chunk) found.push(textOf(JSON.parse(String(text)), CHOSEN[table]))
-      const texts = wanted.map((row) => textOf(taken(table, row)))
+      const strings = wanted.map((row) => textOf(taken(table, row)))
       rows += found.length
-      hash.update(`${table} ${texts.toSorted().join('\n')}\n`)
-      wrong.push(...differenceOf(table, found, texts))
+      hash.update(`${table} ${strings.toSorted().join('\n')}\n`)
+      wrong.push(...differenceOf(table, found, strings))
     }
   } finally {
     query.close()

@@ -83,9 +83,9 @@ export const compareStory = (page: string, story: YearStory): readonly string[] 
   for (const [what, [said, happened]] of Object.entries(counts))
     if (said !== happened) wrong.push(`the report says ${said} of ${what}, expected ${happened}`)
   const namesSince = (night: number): number => nights.slice(night).flatMap(({ drift }) => drift).length
-  const [names, most, least] = [rowsOf('drift-names').length, namesSince(0), namesSince((forgot ?? -1) + 1)]
-  if (names < least || names > most)
-    wrong.push(`the report says ${names} of unknown names, expected ${least} to ${most}`)
+  const [names, most, min] = [rowsOf('drift-names').length, namesSince(0), namesSince((forgot ?? -1) + 1)]
+  if (names < min || names > most)
+    wrong.push(`the report says ${names} of unknown names, expected ${min} to ${most}`)
   const percents = (sections.get('largest-restatements')?.rows ?? []).map((row) => Math.abs(Number(row[9])))
   if (String(percents) !== String(percents.toSorted((a, b) => b - a)))
     wrong.push('the largest restatements are not first')

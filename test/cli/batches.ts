@@ -19,8 +19,8 @@ export const OWN_PARTITION_BYTES = 1_200_000
  *
  * @param leastBytes of a file: blanks fill its lines up
  */
-export const writeBatches = async (folder: string, files: number, leastBytes = 0): Promise<void> => {
-  const lines = (await companyLines(10)).map((line) => line.padEnd(leastBytes / 10))
+export const writeBatches = async (folder: string, files: number, minBytes = 0): Promise<void> => {
+  const lines = (await companyLines(10)).map((line) => line.padEnd(minBytes / 10))
   for (let file = 0; file < files; file += 1) {
     const name = `batch-${String(file).padStart(3, '0')}.jsonl`
     await writeFile(join(folder, name), `${lines.join('\n')}${'\n'.repeat(file + 1)}`)

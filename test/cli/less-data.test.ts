@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { textsBelow } from '../support/all-bytes.ts'
+import { stringsBelow } from '../support/all-bytes.ts'
 import { type CommandOptions, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { errorCode } from './run-cli.ts'
@@ -52,8 +52,8 @@ test('firmlake.toml declares what every load takes, and commands say what cannot
   const at = { cwd: folder, env: { MY_KEY: FIRMLAKE_HASH_KEY } }
   const report = await runCommandJson(['convert', 'in', '--sink', `csv:${folder}/out`], at)
   expect(report).toMatchObject({ lines: 4, records: 2, quarantined: 1, filtered: 1 })
-  expect(await textsBelow(lake, [EMAIL, NAME, FIRMLAKE_HASH_KEY])).toEqual([])
-  expect(await textsBelow(join(folder, 'out'), ['hidden'])).toEqual(['hidden'])
+  expect(await stringsBelow(lake, [EMAIL, NAME, FIRMLAKE_HASH_KEY])).toEqual([])
+  expect(await stringsBelow(join(folder, 'out'), ['hidden'])).toEqual(['hidden'])
   const records = await runCommand(['records'], at)
   expect(records.stderr).toContain(
     'Not all that came was taken: only countries NO; left out: persons; hashed with key',
@@ -85,7 +85,7 @@ test('firmlake.toml declares computed columns of the lake and of what sinks rece
   const [sheet = ''] = await sheetsOf(join(folder, 'out/companies'))
   expect(sheet).toMatch(/,mail,home,twice|,mail,twice/)
   expect(sheet).toMatch(/,false,2\r?\n.*,false,4\r?\n/)
-  expect(await textsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
+  expect(await stringsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
   expect((await runCommand(['status'], at)).stdout).toContain(
     'Computed columns: companies.mail = email IS NOT NULL',
   )
@@ -113,9 +113,9 @@ test('workers of a run each need the key, which no plan holds', async () => {
   const other = { FIRMLAKE_HASH_KEY: 'another key of some bytes' }
   expect(await codeOf(work, { env: other })).toBe('HASH_KEY_WRONG')
   await runCommandJson(work, { env })
-  expect(await textsBelow(lake, [FIRMLAKE_HASH_KEY])).toEqual([])
+  expect(await stringsBelow(lake, [FIRMLAKE_HASH_KEY])).toEqual([])
   await runCommandJson(['run', 'commit', run, '--lake', lake, ...ANY])
-  expect(await textsBelow(lake, [EMAIL, NAME])).toEqual([])
+  expect(await stringsBelow(lake, [EMAIL, NAME])).toEqual([])
   const rows = await runCommandJson([
     'query',
     '--lake',
@@ -129,7 +129,7 @@ test('convert --to writes what is taken', async () => {
   const { folder } = await opened()
   const to = ['--to', `jsonl:${folder}/out`, '--leave-out', 'persons', '--where', 'internal_id = 1']
   await runCommandJson(['convert', join(folder, 'in'), ...to, ...ANY])
-  expect(await textsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
+  expect(await stringsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
   const wrong = ['convert', join(folder, 'in'), ...to.slice(0, 2), '--mask', 'companies.email']
   expect(await codeOf(wrong)).toBe('PROJECTION_INVALID')
 })

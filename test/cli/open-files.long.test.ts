@@ -33,10 +33,10 @@ test('a command with too few file handles ends with OPEN_FILES_LIMIT or is done,
   }
   await one.write('more.jsonl', companyLines(3, 100))
   // What Node itself needs differs from release to release.
-  let least = 16
-  while (withFiles(least, ['--version'], one.folder).status !== 0) least += 1
+  let min = 16
+  while (withFiles(min, ['--version'], one.folder).status !== 0) min += 1
   const codes = new Map<string, number>()
-  for (const limit of [least, least + 2, least + 4, 100])
+  for (const limit of [min, min + 2, min + 4, 100])
     for (const args of COMMANDS) {
       const lake = join(one.folder, `lake-${limit}-${args[0]}`)
       await cp(one.lake, lake, { recursive: true })

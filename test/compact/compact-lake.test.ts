@@ -110,7 +110,7 @@ test('compact records one partition of each content, and what it has merged', as
       source: { kind: 'compaction', name: 'compaction of 2 partitions', block: 0, last: true },
       range: {
         requested: null,
-        observed: { least: '2025-01-01T00:00:00Z', greatest: '2025-01-09T00:00:00Z' },
+        observed: { min: '2025-01-01T00:00:00Z', max: '2025-01-09T00:00:00Z' },
       },
       counts: { lines: 5, records: 5, quarantined: 0, rows: { companies: 5, financials: 10 } },
     },
@@ -239,15 +239,15 @@ SELECT count(*) AS rows, count(*) FILTER (next < here) AS disordered FROM follow
     }
     const [ownFile] = partition?.files.filter((file) => file.table === 'financials') ?? []
     const statistics = await session.rows(
-      `SELECT path_in_schema AS name, min(stats_min_value) AS least FROM parquet_metadata(${literal(join(one.lake, ownFile?.path ?? ''))})
+      `SELECT path_in_schema AS name, min(stats_min_value) AS min FROM parquet_metadata(${literal(join(one.lake, ownFile?.path ?? ''))})
 WHERE path_in_schema IN ('country_code', 'line_item', 'internal_id') GROUP BY 1 ORDER BY 1`,
     )
     expect(statistics).toMatchObject([
-      { name: 'country_code', least: 'DK' },
+      { name: 'country_code', min: 'DK' },
       { name: 'internal_id' },
-      { name: 'line_item', least: 'NetSales' },
+      { name: 'line_item', min: 'NetSales' },
     ])
-    expect(statistics.every(({ least }) => least !== null)).toBe(true)
+    expect(statistics.every(({ min }) => min !== null)).toBe(true)
   } finally {
     engine.close()
   }

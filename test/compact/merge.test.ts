@@ -189,8 +189,8 @@ const indexOf = async (lake: string) => {
         session.rows('SELECT * FROM serving.company WHERE internal_id IN (1, 101) ORDER BY internal_id'),
       LIMIT,
     )
-    const texts = await index.documents('companies', placesOf(rows))
-    const sales = texts.map((text) => JSON.parse(String(text)).Financials.ProfitAndLoss.NetSales[2023])
+    const strings = await index.documents('companies', placesOf(rows))
+    const sales = strings.map((text) => JSON.parse(String(text)).Financials.ProfitAndLoss.NetSales[2023])
     return { segments: index.description.segments, sales }
   } finally {
     await index.close()

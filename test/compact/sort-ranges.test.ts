@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { isWorthRanges } from '../../src/compact/sort-ranges.ts'
 
-const groups = (...bounds: readonly (readonly [least: bigint, greatest: bigint])[]) =>
-  bounds.map(([least, greatest]) => ({ rows: 100, least, greatest }))
+const groups = (...bounds: readonly (readonly [min: bigint, max: bigint])[]) =>
+  bounds.map(([min, max]) => ({ rows: 100, min, max }))
 
 test('ranges are sorted by themselves unless each row group holds records of more than a hundred', () => {
   const bounds = Array.from({ length: 199 }, (_, at) => BigInt(10 * (at + 1)))

@@ -7,11 +7,11 @@ import {
   validationBody,
 } from '../../src/contract/messages.ts'
 
-const textsOf = (messages: Readonly<Record<string, { readonly text: string }>>) =>
+const stringsOf = (messages: Readonly<Record<string, { readonly text: string }>>) =>
   Object.values(messages).map(({ text }) => text)
 
 test('COMPANY_MESSAGES are the sentences of the interface in its order, then those of the open points', () => {
-  expect(textsOf(COMPANY_MESSAGES)).toEqual([
+  expect(stringsOf(COMPANY_MESSAGES)).toEqual([
     'Searchparameters are missing.',
     'Pagenumber must be between 1-10.',
     'Pagesize could max be 500.',
@@ -30,7 +30,7 @@ test('COMPANY_MESSAGES are the sentences of the interface in its order, then tho
 })
 
 test('RELATIONS_MESSAGES are the sentences of the interface in its order', () => {
-  expect(textsOf(RELATIONS_MESSAGES)).toEqual([
+  expect(stringsOf(RELATIONS_MESSAGES)).toEqual([
     'Searchparameters are missing.',
     'Pagesize is invalid (Maximum pagesize: 500).',
     'Cursor has not a valid value.',

@@ -33,9 +33,9 @@ test.each<[string, (mebibytes: number) => unknown, number]>([
   ['compactMemory', (mebibytes) => compactMemory(mebibytes * MEBIBYTE, 2), 600],
   ['queryMemory', (mebibytes) => queryMemory(mebibytes * MEBIBYTE), 256],
   ['servingMemory', (mebibytes) => servingMemory(mebibytes * MEBIBYTE), 448],
-])('%s says the least memory that is enough, and takes it', (_name, share, least) => {
-  expect(() => share(least)).not.toThrow()
-  expect(() => share(least - 1)).toThrow(`in ${least - 1} MiB: expected at least ${least}MiB`)
+])('%s says the least memory that is enough, and takes it', (_name, share, min) => {
+  expect(() => share(min)).not.toThrow()
+  expect(() => share(min - 1)).toThrow(`in ${min - 1} MiB: expected at least ${min}MiB`)
 })
 
 test.each([

@@ -18,12 +18,12 @@ test('comparedNumber leaves out whitespace and hyphens of every script, and noth
 test('comparedNumberSql compares every character as comparedNumber does', async () => {
   const engine = await Engine.open({ memoryBytes: 128 * 1024 * 1024 })
   const session = await engine.connect()
-  const texts: string[] = CASES.map(([text]) => text)
-  for (let code = 1; code < 0x3100; code += 1) texts.push(`a${String.fromCharCode(code)}b`)
+  const strings: string[] = CASES.map(([text]) => text)
+  for (let code = 1; code < 0x3100; code += 1) strings.push(`a${String.fromCharCode(code)}b`)
   const rows = await session.rows(
     `SELECT ${comparedNumberSql('t')} AS compared FROM (SELECT unnest(json_transform($1, '["VARCHAR"]')) AS t)`,
-    [JSON.stringify(texts)],
+    [JSON.stringify(strings)],
   )
-  expect(rows.map(({ compared }) => compared)).toEqual(texts.map(comparedNumber))
+  expect(rows.map(({ compared }) => compared)).toEqual(strings.map(comparedNumber))
   engine.close()
 })

@@ -10,8 +10,8 @@ export const decodedText = async (directory: string, name: string): Promise<stri
   brotliDecompressSync(await readFile(join(directory, name))).toString('utf8')
 
 export const decodedRecords = async (directory: string, names: readonly string[]): Promise<Json[]> => {
-  const texts = await Promise.all(names.map((name) => decodedText(directory, name)))
-  return texts.flatMap((text) =>
+  const strings = await Promise.all(names.map((name) => decodedText(directory, name)))
+  return strings.flatMap((text) =>
     text
       .trimEnd()
       .split('\n')

@@ -125,7 +125,7 @@ const rates = (item: string, first: number, last: number) => {
 /** Companies that no consolidated statement above them holds already. */
 const groups = (): Set<number> => {
   const majorities = holdingsOf(records.currentRelations).filter(
-    ({ least, owner, owned }) => least > 50 && owner !== owned,
+    ({ min, owner, owned }) => min > 50 && owner !== owned,
   )
   const below = new Map<number, Set<number>>()
   for (const head of new Set(

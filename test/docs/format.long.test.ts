@@ -31,8 +31,8 @@ const fieldsOf = (title: string): readonly Field[] => {
 type Document = Record<string, unknown>
 const documents = async (lake: string, folder: string): Promise<readonly Document[]> => {
   const names = (await readdir(join(lake, folder))).filter((name) => /^\d.*\.jsonl?$/.test(name))
-  const texts = await Promise.all(names.map((name) => readFile(join(lake, folder, name), 'utf8')))
-  return texts.flatMap((text, at) =>
+  const strings = await Promise.all(names.map((name) => readFile(join(lake, folder, name), 'utf8')))
+  return strings.flatMap((text, at) =>
     names[at]?.endsWith('.jsonl')
       ? text
           .trimEnd()

@@ -37,7 +37,8 @@ const FORMATS = [
 ] as const
 
 describe.each(FORMATS)('publish $format', ({ format, publish, folder, textOf, listOf }) => {
-  const texts = (lake: string): Promise<string[]> => Promise.all(TABLES.map(({ name }) => textOf(lake, name)))
+  const strings = (lake: string): Promise<string[]> =>
+    Promise.all(TABLES.map(({ name }) => textOf(lake, name)))
   const lists = (lake: string): Promise<unknown[]> =>
     Promise.all(TABLES.map(({ name }) => listOf(lake, name)))
   const forget = async (lake: string): Promise<void> => {
@@ -47,7 +48,7 @@ describe.each(FORMATS)('publish $format', ({ format, publish, folder, textOf, li
   const forgotten = async (runs: number) => {
     const lake = await smallLake(await temporaryFolder(), runs)
     await publish(lake)
-    const [undisturbed, versions] = [await texts(lake), await lists(lake)]
+    const [undisturbed, versions] = [await strings(lake), await lists(lake)]
     await forget(lake)
     return { lake, undisturbed, versions }
   }
@@ -57,7 +58,7 @@ describe.each(FORMATS)('publish $format', ({ format, publish, folder, textOf, li
     const { lake, undisturbed, versions } = await forgotten(12)
     const both = [startChild(CHILD, lake, format), startChild(CHILD, lake, format)]
     expect(await Promise.all(both.map((child) => child.ended()))).toEqual([0, 0])
-    expect(await texts(lake)).toEqual(undisturbed)
+    expect(await strings(lake)).toEqual(undisturbed)
     expect(await lists(lake)).toEqual(versions)
   })
 
@@ -73,7 +74,7 @@ describe.each(FORMATS)('publish $format', ({ format, publish, folder, textOf, li
         await child.kill()
       }
       await publish(lake)
-      expect(await texts(lake)).toEqual(undisturbed)
+      expect(await strings(lake)).toEqual(undisturbed)
       await removeGarbage({ lake, now: new Date() })
       expect((await verify(lake)).problems).toEqual([])
     }

@@ -99,14 +99,14 @@ const legible = (name: string, value: unknown): unknown =>
 /** All that the server keeps of the workflow of a run and of its children, as text. */
 export const historiesOf = (address: string, run: string): Promise<string> =>
   withClient(address, async ({ workflow }) => {
-    const texts: string[] = []
+    const strings: string[] = []
     const ids = new Set([`firmlake/${run}`])
     // A set is walked with what is added to it meanwhile.
     for (const id of ids) {
       const { events } = await workflow.getHandle(id).fetchHistory()
       for (const { childWorkflowExecutionStartedEventAttributes: child } of events ?? [])
         if (child?.workflowExecution?.workflowId) ids.add(child.workflowExecution.workflowId)
-      texts.push(JSON.stringify(events, legible))
+      strings.push(JSON.stringify(events, legible))
     }
-    return texts.join('\n')
+    return strings.join('\n')
   })

@@ -109,11 +109,11 @@ export const plantLake = async (bench: Bench): Promise<void> => {
 }
 
 /** Everything that stands in a file: its bytes, and what they are when unpacked. */
-const textsOf = async (path: string): Promise<string[]> => {
+const stringsOf = async (path: string): Promise<string[]> => {
   const bytes = await readFile(path)
-  const texts = [bytes.toString('utf8'), bytes.toString('utf16le')]
-  if (path.endsWith('.br')) texts.push(brotliDecompressSync(bytes).toString('utf8'))
-  return texts
+  const strings = [bytes.toString('utf8'), bytes.toString('utf16le')]
+  if (path.endsWith('.br')) strings.push(brotliDecompressSync(bytes).toString('utf8'))
+  return strings
 }
 
 /** All rows of Parquet files, and what their footers say. */
@@ -140,7 +140,7 @@ export const marksBelow = async (folder: string, marks: readonly string[]): Prom
   const paths = (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-  const texts = await rowsOf(paths.filter((path) => path.endsWith('.parquet')))
-  for (const path of paths) texts.push(...(await textsOf(path)))
-  return new Set(marks.filter((mark) => texts.some((text) => text.includes(mark))))
+  const strings = await rowsOf(paths.filter((path) => path.endsWith('.parquet')))
+  for (const path of paths) strings.push(...(await stringsOf(path)))
+  return new Set(marks.filter((mark) => strings.some((text) => text.includes(mark))))
 }

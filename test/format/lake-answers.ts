@@ -29,8 +29,8 @@ const textOf = (value: unknown): string =>
   )
 
 export const answerOf = (rows: readonly unknown[]): TableAnswer => {
-  const texts = rows.map(textOf).sort()
-  return { rows: rows.length, sha256: createHash('sha256').update(texts.join('\n')).digest('hex') }
+  const strings = rows.map(textOf).sort()
+  return { rows: rows.length, sha256: createHash('sha256').update(strings.join('\n')).digest('hex') }
 }
 
 /** By the name of the view. */

@@ -37,7 +37,7 @@ const inSession = async <T>(
 }
 
 /** The pieces as texts, which stay when the next company is read. */
-interface PieceTexts {
+interface PieceStrings {
   readonly id: bigint
   readonly currency: string | undefined
   readonly meta: string | undefined
@@ -46,7 +46,7 @@ interface PieceTexts {
   readonly rest: string
   readonly score: string | undefined
 }
-const textsOf = ({ id, rest, ...pieces }: CompanyPieces): PieceTexts => {
+const stringsOf = ({ id, rest, ...pieces }: CompanyPieces): PieceStrings => {
   const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString()
   return {
     id,
@@ -58,30 +58,30 @@ const textsOf = ({ id, rest, ...pieces }: CompanyPieces): PieceTexts => {
     score: text(pieces.score),
   }
 }
-const companyText = ({ id, rest, ...texts }: PieceTexts): string => {
+const companyText = ({ id, rest, ...strings }: PieceStrings): string => {
   const bytes = (text: string | undefined): Uint8Array | undefined =>
     text === undefined ? undefined : Buffer.from(text)
   const writer = new ByteWriter()
   appendCompany(writer, {
     id,
-    currency: bytes(texts.currency),
-    meta: bytes(texts.meta),
-    financials: bytes(texts.financials),
-    unconsolidated: bytes(texts.unconsolidated),
+    currency: bytes(strings.currency),
+    meta: bytes(strings.meta),
+    financials: bytes(strings.financials),
+    unconsolidated: bytes(strings.unconsolidated),
     rest: Buffer.from(rest),
-    score: bytes(texts.score),
+    score: bytes(strings.score),
   })
   return writer.text()
 }
 
-const piecesOf = async (...lines: readonly (string | object)[]): Promise<PieceTexts[]> =>
+const piecesOf = async (...lines: readonly (string | object)[]): Promise<PieceStrings[]> =>
   inSession(await bench.load({ content: 'companies', lines }), async (request) => {
-    const all: PieceTexts[] = []
+    const all: PieceStrings[] = []
     for await (const companies of restoreCompanies(request))
-      for (const company of companies) all.push(textsOf(company))
+      for (const company of companies) all.push(stringsOf(company))
     return all
   })
-const onePiece = async (line: string | object): Promise<PieceTexts> => {
+const onePiece = async (line: string | object): Promise<PieceStrings> => {
   const [pieces] = await piecesOf(line)
   if (pieces === undefined) throw new TypeError('No company came back')
   return pieces

@@ -22,8 +22,8 @@ const DAYS = {
 
 test('the day that is written is the day of the column, and the text comes back as it was', async () => {
   const one = openBench(await temporaryFolder())
-  const texts = Object.keys(DAYS)
-  const companies = texts.map((text, at) =>
+  const strings = Object.keys(DAYS)
+  const companies = strings.map((text, at) =>
     companyLine(at + 1, {
       MetaData: { LastFiscalYearEnd: text, LastReportQuarter: text, FinancialsUpdatedAt: text },
     }),
@@ -33,7 +33,7 @@ test('the day that is written is the day of the column, and the text comes back 
     Name: 'Child',
     KeyPersonRoles: [{ Id: 1, InDate: text, OutDate: text }],
   })
-  const relations = texts.map((text, at) =>
+  const relations = strings.map((text, at) =>
     JSON.stringify({ ...JSON.parse(relationsLine(at + 1)), Children: [entity(text)] }),
   )
   await one.write('companies.jsonl', companies)
@@ -50,11 +50,11 @@ test('the day that is written is the day of the column, and the text comes back 
   const restored: unknown[] = []
   for await (const text of records({ lake: one.lake })) restored.push(JSON.parse(text))
   const absent = Object.values(DAYS).indexOf(null)
-  expect(restored).toHaveLength(2 * texts.length)
-  for (const [at, text] of texts.entries()) {
+  expect(restored).toHaveLength(2 * strings.length)
+  for (const [at, text] of strings.entries()) {
     if (at === absent) continue
     expect(restored[at]).toMatchObject({ MetaData: { LastFiscalYearEnd: text, LastReportQuarter: text } })
-    expect(restored[texts.length + at]).toMatchObject({ Children: [entity(text)] })
+    expect(restored[strings.length + at]).toMatchObject({ Children: [entity(text)] })
   }
   expect(restored[absent]).not.toHaveProperty('MetaData.LastFiscalYearEnd')
 })

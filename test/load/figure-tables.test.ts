@@ -276,11 +276,11 @@ const sorted = (rows: readonly Row[]): Row[] =>
 
 test.each([1, 2, 3])('tables give the rows that the records spell (seed %i)', async (seed) => {
   const companies = companiesOf({ companies: 400, seed })
-  const texts = new Set(
+  const strings = new Set(
     companies.flatMap(({ statements }) => JSON.stringify(statements).match(/(?<=:").*?(?="[,}])/g) ?? []),
   )
   for (const text of ['0', '-0.0', '1e3', '-2.5E-7', '\\"12.50\\"', 'null', '9007199254740991'])
-    expect(texts, `figures written as ${text}`).toContain(text)
+    expect(strings, `figures written as ${text}`).toContain(text)
   const { parts, bytes } = partsOf(companies)
   expect(parts.length).toBeGreaterThan(1)
   for (const [table, [, expectedOf]] of Object.entries(TABLES)) {

@@ -243,8 +243,8 @@ const quarantineOf = async (lake: string, snapshot: Snapshot): Promise<Row[]> =>
 }
 
 const givenBackOf = async (lake: string, snapshot: Snapshot, content?: Content): Promise<string[]> => {
-  const texts: string[] = []
+  const strings: string[] = []
   for await (const text of restoreRecords({ lake, snapshot, content, memoryBytes: MEMORY_BYTES }))
-    texts.push(text)
-  return texts
+    strings.push(text)
+  return strings
 }

@@ -83,7 +83,7 @@ describe('load writes financials', () => {
   })
 
   test('as the double nearest to the product of the digits that were reported', async () => {
-    const texts = [
+    const strings = [
       '2130.7',
       '0.7',
       '-0',
@@ -97,16 +97,16 @@ describe('load writes financials', () => {
       '1.5E+2',
       '1.797693134862315e299',
     ]
-    const series = texts.map((text, at) => `"${2000 + at}":${text}`).join(',')
+    const series = strings.map((text, at) => `"${2000 + at}":${text}`).join(',')
     const lineOf = (id: number, scale: string): string =>
       `{"MetaData":{"FinancialFigureScale":"${scale}"},"BasicDetails":{"InternalId":${id}},"Financials":{"Profit\\u0041ndLoss":{"NetSales":{${series}}},"KeyFinancialRatio":{"PE":{${series}}}},"UnconsolidatedFinancials":{"CashFlow":{"NetChangeInCash":{${series}}}}}`
     const scales = ['None', 'Thousands', 'Millions', 'Billions']
     const lake = await loaded(...scales.map((scale, id) => lineOf(id, scale)))
     expect(lake.rejected).toEqual([])
     const rows = await lake.rows('financials', 'internal_id::INT AS id, line_item, fiscal_year, value')
-    expect(rows).toHaveLength(scales.length * 3 * texts.length)
+    expect(rows).toHaveLength(scales.length * 3 * strings.length)
     for (const { id, line_item, fiscal_year, value } of rows) {
-      const text = (texts[Number(fiscal_year) - 2000] ?? '').replaceAll('"', '')
+      const text = (strings[Number(fiscal_year) - 2000] ?? '').replaceAll('"', '')
       const power = line_item === 'PE' ? 0 : 3 * Number(id)
       // A Parquet file has one entry for both zeros, so their sign is lost where both occur.
       expect([id, line_item, text, Number(value) + 0]).toEqual([
@@ -355,7 +355,7 @@ describe('load writes companies', () => {
   })
 
   test('with the instant of a date-time, and its text only where the instant does not restore it', async () => {
-    const texts = [
+    const strings = [
       '2020-01-02T03:04:05',
       '2020-01-02T03:04:05.123456',
       '2020-01-02T03:04:05Z',
@@ -369,22 +369,22 @@ describe('load writes companies', () => {
       'soon',
     ]
     const lake = await loaded(
-      ...texts.map((text, id) => ({ BasicDetails: { InternalId: id }, MetaData: { GeneratedAt: text } })),
+      ...strings.map((text, id) => ({ BasicDetails: { InternalId: id }, MetaData: { GeneratedAt: text } })),
     )
     const kept = (text: string): string => `{"MetaData":{"GeneratedAt":"${text}"}}`
     const rows = await lake.rows('companies', 'generated_at::VARCHAR AS at, as_reported')
     expect(rows.map(({ at, as_reported }) => [at, as_reported])).toEqual([
       ['2020-01-02 03:04:05+00', null],
       ['2020-01-02 03:04:05.123456+00', null],
-      ['2020-01-02 03:04:05+00', kept(texts[2] ?? '')],
-      ['2020-01-01 21:34:05+00', kept(texts[3] ?? '')],
-      ['2020-01-02 03:04:05.123456+00', kept(texts[4] ?? '')],
-      ['2020-01-02 03:04:05.12+00', kept(texts[5] ?? '')],
-      ['2020-01-02 00:00:00+00', kept(texts[6] ?? '')],
+      ['2020-01-02 03:04:05+00', kept(strings[2] ?? '')],
+      ['2020-01-01 21:34:05+00', kept(strings[3] ?? '')],
+      ['2020-01-02 03:04:05.123456+00', kept(strings[4] ?? '')],
+      ['2020-01-02 03:04:05.12+00', kept(strings[5] ?? '')],
+      ['2020-01-02 00:00:00+00', kept(strings[6] ?? '')],
       [null, null],
-      ['0001-05-05 (BC) 00:00:00+00', kept(texts[8] ?? '')],
-      [null, kept(texts[9] ?? '')],
-      [null, kept(texts[10] ?? '')],
+      ['0001-05-05 (BC) 00:00:00+00', kept(strings[8] ?? '')],
+      [null, kept(strings[9] ?? '')],
+      [null, kept(strings[10] ?? '')],
     ])
   })
 
@@ -399,8 +399,8 @@ describe('load writes companies', () => {
       at(3, '0001-01-01T00:00:00'),
     )
     expect(lake.snapshot.partitions[0]?.range.observed).toEqual({
-      least: '2024-05-01T07:00:00Z',
-      greatest: '2024-05-01T12:00:00Z',
+      min: '2024-05-01T07:00:00Z',
+      max: '2024-05-01T12:00:00Z',
     })
   })
 

@@ -130,15 +130,15 @@ test('load takes date-times in rare forms, and such as are none', async () => {
 })
 
 test('load fills many chunks, of short texts, long ones and lists', async () => {
-  const texts = ['', 'twelve bytes', 'thirteen byte', 'ø'.repeat(40), 'x'.repeat(5000)]
+  const strings = ['', 'twelve bytes', 'thirteen byte', 'ø'.repeat(40), 'x'.repeat(5000)]
   const records = Array.from({ length: 700 }, (_, record) => ({
     InternalId: record + 1,
     Parents: Array.from({ length: record % 9 }, (_, at) => ({
       InternalId: at,
-      Name: `${texts[(record + at) % texts.length]}${at}`,
-      Citizenships: texts.slice(at % 5),
-      Addresses: texts.slice(at % 5, 3).map((City) => ({ City })),
-      KeyPersonRoles: [{ Id: at, Text: texts[at % 5] }],
+      Name: `${strings[(record + at) % strings.length]}${at}`,
+      Citizenships: strings.slice(at % 5),
+      Addresses: strings.slice(at % 5, 3).map((City) => ({ City })),
+      KeyPersonRoles: [{ Id: at, Text: strings[at % 5] }],
     })),
   }))
   await expectGivenBack(await loaded(...records), ...records)
@@ -240,21 +240,21 @@ describe('load keeps masked persons', () => {
     'NationalIdentificationNumber',
     'CountryCode',
   ]
-  const texts = Object.fromEntries(PERSONAL.map((name) => [name, PROTECTED_IDENTITY]))
+  const strings = Object.fromEntries(PERSONAL.map((name) => [name, PROTECTED_IDENTITY]))
   const lists = (mask: unknown): object => ({
     Citizenships: mask,
     CountryOfResidences: mask,
     Addresses: mask,
   })
   const persons = {
-    'by the text': { ...texts, ...lists(PROTECTED_IDENTITY), IsProtected: true },
-    'by lists that hold the text': { ...texts, ...lists([PROTECTED_IDENTITY]), IsProtected: true },
+    'by the text': { ...strings, ...lists(PROTECTED_IDENTITY), IsProtected: true },
+    'by lists that hold the text': { ...strings, ...lists([PROTECTED_IDENTITY]), IsProtected: true },
     'by an address in which the text stands': {
       Addresses: [{ Street: PROTECTED_IDENTITY }],
       BirthDate: PROTECTED_IDENTITY,
     },
-    'without IsProtected': { ...texts },
-    'with IsProtected null': { ...texts, IsProtected: null },
+    'without IsProtected': { ...strings },
+    'with IsProtected null': { ...strings, IsProtected: null },
     'with IsProtected false': { BirthDate: PROTECTED_IDENTITY, IsProtected: false },
     'in a list with other values': { Citizenships: ['SE', PROTECTED_IDENTITY], IsProtected: true },
   }
@@ -436,7 +436,7 @@ test('load tells the least and greatest UpdatedAt of all entities', async () => 
     ],
   })
   expect(lake.snapshot.partitions[0]?.range.observed).toEqual({
-    least: '1999-01-01T00:00:00.5Z',
-    greatest: '2024-01-01T00:00:00Z',
+    min: '1999-01-01T00:00:00.5Z',
+    max: '2024-01-01T00:00:00Z',
   })
 })

@@ -6,7 +6,7 @@ import type { Field, ObjectType } from '../../src/contract/fields.ts'
 import { LINE_ITEMS } from '../../src/contract/line-items.ts'
 import { COMPANY, CONTENT, type Content, PROTECTED_IDENTITY } from '../../src/contract/objects.ts'
 
-const oddTexts = [
+const oddStrings = [
   '',
   '\u0000',
   '__proto__',
@@ -22,7 +22,7 @@ const oddTexts = [
 ]
 const text = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: 'grapheme', maxLength: 8 }) },
-  { weight: 1, arbitrary: fc.constantFrom(...oddTexts) },
+  { weight: 1, arbitrary: fc.constantFrom(...oddStrings) },
 )
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const number = fc.oneof(
@@ -114,7 +114,7 @@ const unmasked = (field: Field, self: ObjectType, depth: number): fc.Arbitrary<u
       return fc.boolean()
     case 'date-time':
       return moment
-    case 'texts':
+    case 'strings':
       return fc.array(fc.option(text, { freq: 9 }), { maxLength: 3 })
     case 'object':
       return objectOf(field.of, depth)

@@ -98,8 +98,8 @@ const written = (value: Json): string => {
 }
 
 /** Canonical texts in an order of their own, to compare what came with what came back. */
-export const canonicalAll = (texts: Iterable<string>, content: Content): string[] =>
-  [...texts].map((text) => canonical(text, content)).sort()
+export const canonicalAll = (strings: Iterable<string>, content: Content): string[] =>
+  [...strings].map((text) => canonical(text, content)).sort()
 
 /** The InternalId of a record, in digits. */
 export const idOf = (text: string, content: Content): string => {

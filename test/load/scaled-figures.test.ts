@@ -17,11 +17,11 @@ const FIRST_YEAR = 1000
 
 const reported = fc.record({
   scale: fc.constantFrom('None', 'Thousands', 'Millions', 'Billions'),
-  texts: fc.array(fc.tuple(decimals, fc.boolean()), { minLength: 100, maxLength: 200, size: 'max' }),
+  strings: fc.array(fc.tuple(decimals, fc.boolean()), { minLength: 100, maxLength: 200, size: 'max' }),
 })
 
-const lineOf = (id: number, scale: string, texts: readonly string[]): string =>
-  `{"BasicDetails":{"InternalId":${id}},"Financials":{"BalanceSheet":{"TotalAssets":{${texts
+const lineOf = (id: number, scale: string, strings: readonly string[]): string =>
+  `{"BasicDetails":{"InternalId":${id}},"Financials":{"BalanceSheet":{"TotalAssets":{${strings
     .map((text, at) => `"${FIRST_YEAR + at}":${text}`)
     .join(',')}}}},"MetaData":{"FinancialFigureScale":"${scale}"}}`
 
@@ -29,17 +29,17 @@ test('every value is the double nearest to the exact product, and every figure i
   let figures = 0
   await fc.assert(
     fc.asyncProperty(fc.array(reported, { minLength: 20, maxLength: 40 }), async (companies) => {
-      const finite = companies.map(({ scale, texts }) => ({
+      const finite = companies.map(({ scale, strings }) => ({
         scale,
-        texts: texts.filter(([text]) => Number.isFinite(exactProduct(text, SCALES[scale]))),
+        strings: strings.filter(([text]) => Number.isFinite(exactProduct(text, SCALES[scale]))),
       }))
       const lake = await bench.load({
         content: 'companies',
-        lines: finite.map(({ scale, texts }, id) =>
+        lines: finite.map(({ scale, strings }, id) =>
           lineOf(
             id,
             scale,
-            texts.map(([text, isQuoted]) => (isQuoted ? `"${text}"` : text)),
+            strings.map(([text, isQuoted]) => (isQuoted ? `"${text}"` : text)),
           ),
         ),
       })
@@ -52,9 +52,9 @@ test('every value is the double nearest to the exact product, and every figure i
         ]),
       )
       const records = await lake.givenBack()
-      for (const [id, { scale, texts }] of finite.entries()) {
+      for (const [id, { scale, strings }] of finite.entries()) {
         const record = JSON.parse(records[id] ?? '')
-        for (const [at, [text]] of texts.entries()) {
+        for (const [at, [text]] of strings.entries()) {
           const year = FIRST_YEAR + at
           figures++
           expect([text, scale, values.get(`${id} ${year}`)]).toEqual([

@@ -111,7 +111,7 @@ const isField = (value: unknown, field: Field, self: ObjectType): boolean => {
       return isNumber(value)
     case 'object':
       return isObject(value, field.of)
-    case 'texts':
+    case 'strings':
       return (
         (masked && value === PROTECTED_IDENTITY) ||
         (Array.isArray(value) && value.every((item) => item === null || typeof item === 'string'))

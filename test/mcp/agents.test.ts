@@ -230,18 +230,18 @@ test('ownership has the nearest levels, and says that there are more', async () 
 })
 
 test('no named tool gives away a protected person, whatever it is asked; query sees what the owner sees', async () => {
-  const texts: string[] = []
+  const strings: string[] = []
   for (const id of [ALPHA, BETA, GAMMA, NORSE, 105, 900, 901, 902])
     for (const name of ['company', 'ownership', 'restatements'])
-      texts.push((await agents.call(name, { id })).text)
+      strings.push((await agents.call(name, { id })).text)
   for (const text of [...SECRETS, 'hidden', '900', '19700101'])
-    texts.push((await agents.call('find_company', { text })).text)
+    strings.push((await agents.call('find_company', { text })).text)
   for (const name of ['list_tables', 'lake_status', 'restatements', 'checks'])
-    texts.push((await agents.call(name)).text)
+    strings.push((await agents.call(name)).text)
   for (const name of ['relation_entities', 'people', 'relation_entities_history'])
-    texts.push((await agents.call('describe', { name })).text)
-  expect(texts.join('\n')).toContain('Open Person')
-  for (const secret of SECRETS) expect(texts.join('\n')).not.toContain(secret)
+    strings.push((await agents.call('describe', { name })).text)
+  expect(strings.join('\n')).toContain('Open Person')
+  for (const secret of SECRETS) expect(strings.join('\n')).not.toContain(secret)
   const { rows } = await agents.data('query', {
     sql: 'SELECT DISTINCT name FROM relation_entities WHERE entity_id = 900',
   })

@@ -42,27 +42,27 @@ const measured = async (type: string, ...queries: readonly string[]) => {
 
 test('measureFiles gives 64-bit integers whole', async () => {
   expect(await measured('BIGINT', 'SELECT unnest([9007199254740993, -5, NULL])::BIGINT AS c')).toEqual([
-    { nulls: 1, least: -5n, greatest: 9007199254740993n },
+    { nulls: 1, min: -5n, max: 9007199254740993n },
   ])
 })
 
 test('measureFiles puts row groups together', async () => {
   expect(
     await measured('SMALLINT', 'SELECT (i % 3000)::SMALLINT AS c FROM range(20000) AS r(i) ORDER BY i'),
-  ).toEqual([{ nulls: 0, least: 0, greatest: 2999 }])
+  ).toEqual([{ nulls: 0, min: 0, max: 2999 }])
 })
 
 test('measureFiles orders texts by their bytes, across row groups', async () => {
   // As UTF-16 the emoji would come before U+FFFD.
-  const texts = `SELECT CASE WHEN i < 3000 THEN chr(65533) ELSE chr(128512) END AS c FROM range(6000) AS r(i) ORDER BY i`
-  expect(await measured('VARCHAR', texts)).toEqual([{ nulls: 0, least: '\ufffd', greatest: '😀' }])
+  const strings = `SELECT CASE WHEN i < 3000 THEN chr(65533) ELSE chr(128512) END AS c FROM range(6000) AS r(i) ORDER BY i`
+  expect(await measured('VARCHAR', strings)).toEqual([{ nulls: 0, min: '\ufffd', max: '😀' }])
 })
 
 test('measureFiles reads the ends of ENUM columns from the rows, file by file', async () => {
   const of = (values: string): string => `SELECT unnest([${values}])::ENUM ('a', 'b', 'c', 'd') AS c`
   expect(await measured('VARCHAR', of(`'b', NULL, 'c'`), of(`'d'`), of('NULL'))).toEqual([
-    { nulls: 1, least: 'b', greatest: 'c' },
-    { nulls: 0, least: 'd', greatest: 'd' },
+    { nulls: 1, min: 'b', max: 'c' },
+    { nulls: 0, min: 'd', max: 'd' },
     { nulls: 1 },
   ])
 })
@@ -73,7 +73,7 @@ test('measureFiles gives instants with microseconds in UTC', async () => {
       'TIMESTAMPTZ',
       `SELECT unnest(['2025-01-02 03:04:05.1234567+05:30', '0001-01-01'])::TIMESTAMPTZ AS c`,
     ),
-  ).toEqual([{ nulls: 0, least: '0001-01-01T00:00:00.000000Z', greatest: '2025-01-01T21:34:05.123456Z' }])
+  ).toEqual([{ nulls: 0, min: '0001-01-01T00:00:00.000000Z', max: '2025-01-01T21:34:05.123456Z' }])
 })
 
 test('measureFiles leaves out ends that have no order', async () => {
@@ -83,8 +83,8 @@ test('measureFiles leaves out ends that have no order', async () => {
     values(`1.0::DOUBLE, 'Infinity'::DOUBLE`),
     values(`1.0::DOUBLE, 'NaN'::DOUBLE`),
   )
-  expect(infinite).toEqual({ nulls: 0, least: 1 })
-  expect(nan?.greatest).toBeUndefined()
+  expect(infinite).toEqual({ nulls: 0, min: 1 })
+  expect(nan?.max).toBeUndefined()
 })
 
 test('measureFiles counts the rows of a file without the column as nulls', async () => {

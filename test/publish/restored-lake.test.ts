@@ -35,11 +35,11 @@ const restored = async (format: TableFormatName): Promise<Bench & { readonly los
   return { ...one, lost }
 }
 
-const textsOf = async (lake: string): Promise<string> => {
-  const texts: string[] = []
+const stringsOf = async (lake: string): Promise<string> => {
+  const strings: string[] = []
   for (const log of await logsIn(lake))
-    texts.push(...(await readdir(join(lake, log))).map((name) => join(log, name)))
-  return texts.sort().join('\n')
+    strings.push(...(await readdir(join(lake, log))).map((name) => join(log, name)))
+  return strings.sort().join('\n')
 }
 
 test.each<TableFormatName>(['delta', 'iceberg'])(
@@ -48,7 +48,7 @@ test.each<TableFormatName>(['delta', 'iceberg'])(
     const one = await restored(format)
     const published = (more: Partial<PublishOptions> = {}) =>
       publish({ lake: one.lake, formats: [format], ...more })
-    const before = await textsOf(one.lake)
+    const before = await stringsOf(one.lake)
     const ahead = { code: 'TARGET_AHEAD', context: { snapshot: 2, run: one.lost } }
     // Ahead, then beside another snapshot of the number, then behind the oldest one.
     for (const id of [3, 4, 5]) {
@@ -59,7 +59,7 @@ test.each<TableFormatName>(['delta', 'iceberg'])(
     await removeGarbage({ lake: one.lake, keep: 1, now: new Date() })
     for (const rows of [['all'], ['current']] as const)
       await expect(published({ rows })).rejects.toMatchObject(ahead)
-    expect(await textsOf(one.lake)).toBe(before)
+    expect(await stringsOf(one.lake)).toBe(before)
     const { snapshot, tables } = await published({ overwrite: true })
     expect(snapshot).toBe(4)
     const companies = tables.filter(({ table }) => table === 'companies')

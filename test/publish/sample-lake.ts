@@ -116,8 +116,8 @@ export const logNames = async (lake: string, table: string): Promise<string[]> =
 /** All versions of a table as one text, without what differs from one publisher to the next: ids and times. */
 export const logText = async (lake: string, table: string): Promise<string> => {
   const names = (await logNames(lake, table)).filter((name) => /^\d{20}\.json$/.test(name))
-  const texts = await Promise.all(names.map((_, version) => readCommit(lake, table, version)))
-  return JSON.stringify(texts, (key, value: unknown) =>
+  const strings = await Promise.all(names.map((_, version) => readCommit(lake, table, version)))
+  return JSON.stringify(strings, (key, value: unknown) =>
     ['id', 'timestamp', 'lastUpdated', 'createdTime', 'deletionTimestamp'].includes(key) ? null : value,
   )
 }

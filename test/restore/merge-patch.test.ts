@@ -49,7 +49,7 @@ const NUMBERS = [
     '2.5E-10',
   ],
 ]
-const TEXTS = [
+const STRINGS = [
   '""',
   '"a"',
   '"\\u00e9\\/"',
@@ -64,7 +64,7 @@ const space = fc.constantFrom('', '', ' ', '\n\t')
 const { value } = fc.letrec<{ value: string; object: string; array: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.constantFrom(...NUMBERS, ...TEXTS, 'null', 'true', 'false'),
+    fc.constantFrom(...NUMBERS, ...STRINGS, 'null', 'true', 'false'),
     tie('object'),
     tie('array'),
   ),

@@ -42,7 +42,7 @@ const ABSENT_TOO = [
   '0001-01-01T00:00:00+01',
 ]
 
-const TEXTS = [
+const STRINGS = [
   ...ABSENT,
   ...ABSENT_TOO,
   '0001-01-01T00:00:01',
@@ -61,9 +61,9 @@ test('read gives the instants that DuckDB gives, and says which of them restore 
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
   const session = await engine.connect()
   const rows = await session.rows(`
-SELECT text, epoch_us(instants[1])::VARCHAR AS micros, epoch_us(${dayOf('text')})::VARCHAR AS day, ${unparsedTimestamps(['D'], 'texts', 'instants')} AS reported
+SELECT text, epoch_us(instants[1])::VARCHAR AS micros, epoch_us(${dayOf('text')})::VARCHAR AS day, ${unparsedTimestamps(['D'], 'strings', 'instants')} AS reported
 FROM (SELECT text, [text] AS texts, ${instantsOf('[text]')} AS instants
-  FROM (SELECT unnest([${TEXTS.map(literal).join(', ')}]) AS text))`)
+  FROM (SELECT unnest([${STRINGS.map(literal).join(', ')}]) AS text))`)
   session.close()
   engine.close()
   const reader = new InstantReader()

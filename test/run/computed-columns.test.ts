@@ -13,7 +13,7 @@ import { writeLakeFiles } from '../../src/manifest/lake-file/lake-file.ts'
 import { readRoot, rootIfAny } from '../../src/manifest/snapshots/snapshots.ts'
 import { deliver } from '../../src/targets/deliver.ts'
 import { exportTables } from '../../src/targets/export/export-tables.ts'
-import { textsBelow } from '../support/all-bytes.ts'
+import { stringsBelow } from '../support/all-bytes.ts'
 import { benchCopies } from '../support/bench-copies.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, companyLine, openBench, relationsLine } from './batch-bench.ts'
@@ -83,7 +83,7 @@ test('every view computes the columns that a lake declares, and no file holds th
   await writeLakeFiles(bench.lake)
   expect(await inLakeFile(NUMBERS)).toEqual(numbers(1, 2, 3))
   expect(await asked([await viewsSql(bench.lake)], NUMBERS)).toEqual(numbers(1, 2, 3))
-  expect(await textsBelow(bench.lake, [EMAIL, EMAIL.toUpperCase()])).toEqual([EMAIL])
+  expect(await stringsBelow(bench.lake, [EMAIL, EMAIL.toUpperCase()])).toEqual([EMAIL])
   expect(lackingProjections(await readRoot(bench.lake))).toEqual([])
 })
 
@@ -152,7 +152,7 @@ test('they are computed of what is taken: a masked value is in none of them', as
     { copy: null },
     { copy: 'HIDDEN' },
   ])
-  expect(await textsBelow(bench.lake, [EMAIL, EMAIL.toUpperCase()])).toEqual([])
+  expect(await stringsBelow(bench.lake, [EMAIL, EMAIL.toUpperCase()])).toEqual([])
 })
 
 test('a target that hides a column has the columns of the lake computed of what it shows', async () => {
@@ -163,7 +163,7 @@ test('a target that hides a column has the columns of the lake computed of what 
   await exportTables({ lake: bench.lake, to: `jsonl:${to}/export`, take, history: true })
   const marks = [EMAIL, EMAIL.toUpperCase(), '"copy":"HIDDEN"', '"number":2']
   for (const kind of ['sink', 'export'])
-    expect(await textsBelow(join(to, kind), marks)).toEqual(marks.slice(2))
+    expect(await stringsBelow(join(to, kind), marks)).toEqual(marks.slice(2))
 })
 
 test('an export with names beside ids has them too', async () => {

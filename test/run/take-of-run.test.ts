@@ -4,7 +4,7 @@ import { recordLines } from '../../src/jobs/records.ts'
 import type { Projection } from '../../src/lake/projection/projection.ts'
 import { readRoot } from '../../src/manifest/snapshots/snapshots.ts'
 import { resumeRuns } from '../jobs/resume/resume-runs.ts'
-import { textsBelow } from '../support/all-bytes.ts'
+import { stringsBelow } from '../support/all-bytes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, openBench } from './batch-bench.ts'
 
@@ -117,7 +117,7 @@ const without = (...gone: readonly (readonly string[])[]): readonly string[] =>
 test('without a declaration all is below the lake, so the search finds what is there', async () => {
   const bench = await marked()
   await bench.run(['in'], ANY)
-  expect(await textsBelow(bench.lake, ALL)).toEqual(ALL)
+  expect(await stringsBelow(bench.lake, ALL)).toEqual(ALL)
   expect(await readRoot(bench.lake)).not.toHaveProperty('taken')
 })
 
@@ -149,7 +149,7 @@ test.each<[string, Projection, readonly string[]]>([
     { lines: 4, records: 2, quarantined: 2 },
     { lines: 3, records: 2, quarantined: 1 },
   ])
-  expect(await textsBelow(bench.lake, ALL)).toEqual(rest)
+  expect(await stringsBelow(bench.lake, ALL)).toEqual(rest)
   expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
   expect((await bench.query('SELECT code, line FROM quarantine ORDER BY ALL')).length).toBe(3)
 })
@@ -181,7 +181,9 @@ test('a filter leaves whole records out, and says how many', async () => {
   expect((await readRoot(bench.lake)).taken).toEqual([
     { run: summary.run, snapshot: 1, take: { countries: ['NO'], where: take.where } },
   ])
-  expect(await textsBelow(bench.lake, [odd, mark('filtered-category'), ...OF_OTHERS.slice(2, 4)])).toEqual([])
+  expect(await stringsBelow(bench.lake, [odd, mark('filtered-category'), ...OF_OTHERS.slice(2, 4)])).toEqual(
+    [],
+  )
 })
 
 test('hashes are those of HMAC-SHA-256, of companies that own nothing is hashed', async () => {
@@ -205,7 +207,7 @@ test('a later load takes what the lake takes; another declaration is refused, or
   const take: Projection = { leaveOut: ['persons'] }
   await bench.run(['in/companies.jsonl'], { ...ANY, take })
   await bench.run(['in/relations.jsonl'], ANY)
-  expect(await textsBelow(bench.lake, OF_PERSON)).toEqual([])
+  expect(await stringsBelow(bench.lake, OF_PERSON)).toEqual([])
   const other = { ...ANY, take: { leaveOut: ['companies.email'] }, again: true }
   await expect(bench.run(['in'], other)).rejects.toMatchObject({ code: 'PROJECTION_CHANGED' })
   const { summary } = await bench.run(['in'], { ...other, changeTaken: true })
@@ -231,8 +233,8 @@ test('another key is refused, and none', async () => {
     code: 'PROJECTION_CHANGED',
   })
   await bench.run(['in/relations.jsonl'], { ...ANY, hashKey: KEY })
-  const texts = [KEY.toString(), KEY.toString('hex'), KEY.toString('base64')]
-  expect(await textsBelow(bench.lake, texts)).toEqual([])
+  const strings = [KEY.toString(), KEY.toString('hex'), KEY.toString('base64')]
+  expect(await stringsBelow(bench.lake, strings)).toEqual([])
 })
 
 test('a run that is resumed takes what it was begun with, and needs the key again', async () => {
@@ -243,12 +245,12 @@ test('a run that is resumed takes what it was begun with, and needs the key agai
     hashKey: KEY,
   })
   await expect(begun).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
-  expect(await textsBelow(bench.lake, [...OF_PERSON, KEY.toString()])).toEqual([])
+  expect(await stringsBelow(bench.lake, [...OF_PERSON, KEY.toString()])).toEqual([])
   const [without] = await resumeRuns({ lake: bench.lake, ...ANY })
   expect(without).toMatchObject({ kind: 'failed', error: { code: 'HASH_KEY_WRONG' } })
   const [resumed] = await resumeRuns({ lake: bench.lake, ...ANY, hashKey: KEY })
   expect(resumed).toMatchObject({ kind: 'loaded' })
-  expect(await textsBelow(bench.lake, OF_PERSON)).toEqual([])
+  expect(await stringsBelow(bench.lake, OF_PERSON)).toEqual([])
   expect((await readRoot(bench.lake)).taken).toMatchObject([{ snapshot: 1, take: { hash: ['persons'] } }])
 })
 

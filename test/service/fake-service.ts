@@ -246,8 +246,7 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
     }
     if (cursor === undefined) {
       const from = (pageNumber - 1) * pageSize
-      if (pageNumber > LIMITS.pageNumber.most)
-        return refuse(response, COMPANY_MESSAGES.pageNumberInvalid.text)
+      if (pageNumber > LIMITS.pageNumber.max) return refuse(response, COMPANY_MESSAGES.pageNumberInvalid.text)
       const scored = Object.keys(request.search).some(isText) && request.sortBy === undefined
       const { byScore = (hits) => hits.toReversed() } = options
       const sorted = request.descending ? found.toReversed() : found

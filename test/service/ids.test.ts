@@ -54,7 +54,7 @@ const idsIn = async (lake: string, table: string): Promise<readonly string[]> =>
   (await queryLake(lake, `SELECT internal_id::VARCHAR FROM ${table} ORDER BY internal_id`)).map(([id]) =>
     String(id),
   )
-const texts = (ids: readonly (number | string)[]): string[] => ids.map(String)
+const strings = (ids: readonly (number | string)[]): string[] => ids.map(String)
 
 test.each([
   [500, 1],
@@ -70,13 +70,13 @@ test.each([
     received: count,
     search: { internalid: ids },
   })
-  expect(await idsIn(lake, 'relations')).toEqual(texts(ids))
+  expect(await idsIn(lake, 'relations')).toEqual(strings(ids))
 })
 
 test('pull asks for each of many ids once, however often and in whatever form it is named', async () => {
   const lake = await newLake()
   const search = {
-    InternalId: [...SMALL.slice(0, 400), ...SMALL.slice(0, 300), ...texts(SMALL.slice(390, 450))],
+    InternalId: [...SMALL.slice(0, 400), ...SMALL.slice(0, 300), ...strings(SMALL.slice(390, 450))],
   }
   const { pull: pulled } = await pull({ from, lake, content: 'relations', search })
   expect(pulled.windows).toHaveLength(1)

@@ -202,9 +202,9 @@ export const rowsOf = async (
             return as(column, unlessServed(column, value))
           }),
         )
-      const texts: string[] = []
-      for await (const chunk of rows) texts.push(...chunk.map(textOf))
-      found[table] = texts.sort()
+      const strings: string[] = []
+      for await (const chunk of rows) strings.push(...chunk.map(textOf))
+      found[table] = strings.sort()
     }
     return found
   } finally {

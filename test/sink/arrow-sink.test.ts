@@ -21,7 +21,7 @@ import { expectSameRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { arrowRows, engineValue, type Value, valueText } from './arrow-rows.ts'
 import { belowAFile, describeSink, type Target } from './describe-sink.ts'
-import { columnList, HOSTILE_TEXTS } from './sink-rows.ts'
+import { columnList, HOSTILE_STRINGS } from './sink-rows.ts'
 
 const MEMORY_BYTES = 256 * 1024 ** 2
 
@@ -83,7 +83,7 @@ const written = async (session: Session, sql: string, table?: string): Promise<B
   return readFile(path)
 }
 
-const texts = (rows: readonly Readonly<Record<string, Value>>[]): string[] => rows.map(valueText).sort()
+const strings = (rows: readonly Readonly<Record<string, Value>>[]): string[] => rows.map(valueText).sort()
 
 /** The rows that DuckDB gives, in the form of `arrowRows`. Its package drops a byte order mark that starts a text. */
 const expected = async (session: Session, sql: string): Promise<string[]> => {
@@ -139,14 +139,14 @@ describe('writeArrowFile', () => {
     ['a column with a name that SQL needs quotes for', `SELECT 1 AS "a ""b"" c", 2 AS "__proto__x"`],
   ])('keeps %s', async (_what, sql) => {
     const session = await openSession()
-    expect(texts(arrowRows(await written(session, sql)))).toEqual(await expected(session, sql))
+    expect(strings(arrowRows(await written(session, sql)))).toEqual(await expected(session, sql))
   })
 
   test.each(['a', 'currency'])('keeps hostile texts byte by byte in column "%s"', async (column) => {
     const session = await openSession()
-    const list = HOSTILE_TEXTS.map((text) => literal(text)).join(', ')
+    const list = HOSTILE_STRINGS.map((text) => literal(text)).join(', ')
     const rows = arrowRows(await written(session, `SELECT unnest([${list}]) AS ${column}`))
-    expect(rows.map((row) => row[column]).sort()).toEqual(HOSTILE_TEXTS.toSorted())
+    expect(rows.map((row) => row[column]).sort()).toEqual(HOSTILE_STRINGS.toSorted())
   })
 
   test('keeps many rows over several batches, with NULLs and texts of every length', async () => {
@@ -156,7 +156,7 @@ describe('writeArrowFile', () => {
       i % 2 = 0 AS flag, range(i % 4) AS list FROM range(300_000) t(i)`
     const bytes = await written(session, sql)
     expect(tableFromIPC(bytes).batches.length).toBeGreaterThan(2)
-    const [found, wanted] = [texts(arrowRows(bytes)), await expected(session, sql)]
+    const [found, wanted] = [strings(arrowRows(bytes)), await expected(session, sql)]
     expect(found.length).toBe(300_000)
     expect(found.findIndex((text, at) => text !== wanted[at])).toBe(-1)
   })
@@ -192,7 +192,7 @@ describe('writeArrowFile', () => {
         const found = arrowRows(await written(session, sql))
         const wanted = await expected(session, sql)
         const withoutMark = (value: string): string => value.replaceAll('"\ufeff', '"')
-        expect(texts(found).map(withoutMark).sort()).toEqual(wanted.map(withoutMark).sort())
+        expect(strings(found).map(withoutMark).sort()).toEqual(wanted.map(withoutMark).sort())
       }),
       { numRuns: 40 },
     )
@@ -220,7 +220,7 @@ describe('writeArrowFile', () => {
     const sql = `SELECT 'c' || i AS currency FROM range(5000) t(i)`
     const bytes = await written(session, sql)
     expect(String(tableFromIPC(bytes).schema.fields[0]?.type)).toBe('Utf8')
-    expect(texts(arrowRows(bytes))).toEqual(await expected(session, sql))
+    expect(strings(arrowRows(bytes))).toEqual(await expected(session, sql))
   })
 
   test('refuses a type that it does not write, names the column and leaves nothing', async () => {
@@ -345,7 +345,7 @@ describe('the tables of the sample lake', () => {
   test.each(TABLES.map(({ name }) => name))('%s is read back as DuckDB has it', async (name) => {
     const session = await openSession()
     const sql = sqlOf(name)
-    const found = texts(arrowRows(await written(session, sql, name)))
+    const found = strings(arrowRows(await written(session, sql, name)))
     const wanted = await expected(session, sql)
     expect(found.length).toBeGreaterThan(0)
     expect(found.length).toBe(wanted.length)

@@ -17,7 +17,7 @@ const filesBelow = async (folder: string): Promise<string[]> => {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
-const NESTED = ['texts', 'nested']
+const NESTED = ['strings', 'nested']
 
 /** The records of a file as JSON Lines for a reader with types. */
 const jsonLinesOf = (text: string): string => {
@@ -39,9 +39,9 @@ const target = (directory: string, session: Session): Target => ({
   sink: () => csv(directory),
   rows: async (table) => {
     const paths = await filesBelow(join(directory, table))
-    const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')))
+    const strings = await Promise.all(paths.map((path) => readFile(path, 'utf8')))
     const path = `${directory}-read.jsonl`
-    await writeFile(path, texts.map(jsonLinesOf).join(''))
+    await writeFile(path, strings.map(jsonLinesOf).join(''))
     return session.rows(
       `SELECT * FROM read_ndjson(${literal(path)}, columns = ${columnList()}, auto_detect = false, records = true)`,
     )
@@ -137,10 +137,10 @@ test('taking one apostrophe away gives every text back', async () => {
     "' =",
     '= =',
   ]
-  const texts = starts.flatMap((one) => [one, `a;${one}`, `${one}\t${one}`, `;\r\n${one};b`])
-  const sql = texts.map((text, at) => `(${at}, ${literal(text)})`).join(', ')
+  const strings = starts.flatMap((one) => [one, `a;${one}`, `${one}\t${one}`, `;\r\n${one};b`])
+  const sql = strings.map((text, at) => `(${at}, ${literal(text)})`).join(', ')
   const [, ...records] = parseCsv(await csvOf(`SELECT * FROM (VALUES ${sql}) AS t (id, text) ORDER BY id`))
-  expect(records.map(([, cell]) => undoNeutralised(cell?.text ?? ''))).toEqual(texts)
+  expect(records.map(([, cell]) => undoNeutralised(cell?.text ?? ''))).toEqual(strings)
 })
 
 test('a column name that is a formula is neutralised too', async () => {

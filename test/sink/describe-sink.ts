@@ -9,7 +9,7 @@ import type { Receipt, Sink, SinkRun, TableRows } from '../../src/core/sink.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { columnList, HOSTILE_TEXTS, type SinkRow, sinkRow } from './sink-rows.ts'
+import { columnList, HOSTILE_STRINGS, type SinkRow, sinkRow } from './sink-rows.ts'
 
 /** A sink's target, and how a reader sees it. */
 export interface Target {
@@ -179,12 +179,14 @@ export const describeSink = (name: string, { make, keepsFiles, stages = false }:
     test('write keeps hostile text as it is', async () => {
       const { opened, relation, rows } = await bench()
       const sink = await opened()
-      const given = HOSTILE_TEXTS.map((text, at) => ({ ...sinkRow(at), text, texts: [text, null, ''] }))
+      const given = HOSTILE_STRINGS.map((text, at) => ({ ...sinkRow(at), text, strings: [text, null, ''] }))
       const { files } = await sink.write('p-0', 'companies', await relation(given))
       await sink.commit(files)
       const found = byId(await rows('companies'))
       // DuckDB's package drops a byte order mark at the start of a text that JavaScript reads.
-      expect(found.map(({ text }) => text)).toEqual(HOSTILE_TEXTS.map((text) => text.replace(/^\ufeff/, '')))
+      expect(found.map(({ text }) => text)).toEqual(
+        HOSTILE_STRINGS.map((text) => text.replace(/^\ufeff/, '')),
+      )
       expect(found).toEqual(await seen(await relation(given)))
     })
 

@@ -251,7 +251,7 @@ describe('values', () => {
   })
 
   test('texts come exactly, alone in their row too', async () => {
-    const texts = [
+    const strings = [
       '',
       '\\.',
       '\\N',
@@ -267,7 +267,7 @@ describe('values', () => {
       '😀',
       '"\\."',
     ]
-    const list = texts.map((text) => `'${text.replaceAll("'", "''")}'`).join(', ')
+    const list = strings.map((text) => `'${text.replaceAll("'", "''")}'`).join(', ')
     const { load, ask } = await bench()
     await load('run-1', {
       'p-0': {
@@ -276,7 +276,7 @@ describe('values', () => {
         last: `SELECT 1 AS one, unnest([${list}, NULL]) AS value`,
       },
     })
-    const expected = [...texts, null].map((text) => [text])
+    const expected = [...strings, null].map((text) => [text])
     const inOrder = (rows: readonly (string | null)[][]): unknown =>
       rows.map((row) => JSON.stringify(row)).sort()
     for (const table of ['one', 'first', 'last'])

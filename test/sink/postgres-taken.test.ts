@@ -39,12 +39,12 @@ const asker = (url: string) => (sql: string) =>
 /** All that a reader of the schema sees, as text. */
 const allText = async (ask: ReturnType<typeof asker>): Promise<string> => {
   const tables = await ask("SELECT tablename FROM pg_tables WHERE schemaname = 'firmlake' ORDER BY 1")
-  const texts = await Promise.all(
+  const strings = await Promise.all(
     tables.map(async ([table]) =>
       JSON.stringify(await ask(`SELECT t::text FROM firmlake."${String(table)}" AS t`)),
     ),
   )
-  return texts.join('\n')
+  return strings.join('\n')
 }
 
 test('PostgreSQL receives what is declared for it, run after run, and notes what it was', async () => {

@@ -10,7 +10,7 @@ export interface SinkRow {
   readonly flag: boolean | null
   readonly year: number
   readonly at: string | null
-  readonly texts: readonly (string | null)[] | null
+  readonly strings: readonly (string | null)[] | null
   readonly nested: { readonly name: string | null; readonly count: number } | null
 }
 
@@ -22,7 +22,7 @@ const COLUMNS: Readonly<Record<keyof SinkRow, string>> = {
   flag: 'BOOLEAN',
   year: 'SMALLINT',
   at: 'TIMESTAMPTZ',
-  texts: 'VARCHAR[]',
+  strings: 'VARCHAR[]',
   nested: 'STRUCT(name VARCHAR, count BIGINT)',
 }
 
@@ -42,12 +42,12 @@ export const sinkRow = (id: number): SinkRow => ({
   flag: id % 3 === 0 ? null : id % 2 === 0,
   year: 1900 + (id % 200),
   at: id % 4 === 0 ? null : `20${String(10 + (id % 80))}-02-03T04:05:06.123456Z`,
-  texts: id % 5 === 0 ? null : id % 5 === 1 ? [] : ['a', null, `b ${id}`],
+  strings: id % 5 === 0 ? null : id % 5 === 1 ? [] : ['a', null, `b ${id}`],
   nested: id % 4 === 1 ? null : { name: id % 4 === 2 ? null : `n ${id}`, count: id },
 })
 
 /** Texts that break careless writers. */
-export const HOSTILE_TEXTS: readonly string[] = [
+export const HOSTILE_STRINGS: readonly string[] = [
   '',
   ' ',
   'NULL',

@@ -90,9 +90,9 @@ test('the formats that need no seeking are those with a stream, and those that t
 test('help texts and messages name formats and databases by the table alone', async () => {
   const names = [...TARGET_FORMS.folders, ...TARGET_FORMS.databases].map((form) => form.replace('…', ''))
   const named = new RegExp(names.join('|').replaceAll('.', '\\.').replaceAll('/', '\\/'))
-  const texts = await codeWith(named, /^(sink\/(targets\.ts$|postgres\/)|core\/optional-parts\.ts$)/)
+  const strings = await codeWith(named, /^(sink\/(targets\.ts$|postgres\/)|core\/optional-parts\.ts$)/)
   // One folder as an example, examples of commands, and those of the library's docs.
   expect(
-    texts.filter((line) => !/a folder such as csv:DIR|expected postgres:\/\/user@host|: doc: '/.test(line)),
+    strings.filter((line) => !/a folder such as csv:DIR|expected postgres:\/\/user@host|: doc: '/.test(line)),
   ).toEqual([])
 })

@@ -43,13 +43,13 @@ const asked = async (sql: string, options: Pick<OpenQueryOptions, 'checked'> = {
 }
 
 const recordsOf = async (options: Omit<RecordsOptions, 'lake'>) => {
-  const texts: string[] = []
+  const strings: string[] = []
   let report: AccessReport | undefined
   const onRead = (read: AccessReport): void => {
     report = read
   }
-  for await (const text of records({ ...options, lake: PLACE, onRead })) texts.push(text)
-  return { texts, report }
+  for await (const text of records({ ...options, lake: PLACE, onRead })) strings.push(text)
+  return { strings, report }
 }
 
 const someId = async (): Promise<number> => {
@@ -105,11 +105,11 @@ test('one company costs its row groups, and partitions that do not hold it are n
   const bench = benchOf(context)
   const id = await someId()
   bench.proxy.take()
-  const { texts, report } = await recordsOf({ ids: [id] })
+  const { strings, report } = await recordsOf({ ids: [id] })
   const { requests, bytes } = bench.proxy.take()
   expect(report?.kind).toBe('in place')
-  expect(texts).toEqual((await recordsOf({ ids: [id], checked: true })).texts)
-  expect(texts).toHaveLength(2)
+  expect(strings).toEqual((await recordsOf({ ids: [id], checked: true })).strings)
+  expect(strings).toHaveLength(2)
   // Of the parts that hold it, which are a third of so small a lake.
   expect(bytes).toBeLessThan((await bytesOf(bench)) / 2)
   const opened = new Set(requests.flatMap((request) => /\/financials\/.*\.parquet/.exec(request) ?? []))

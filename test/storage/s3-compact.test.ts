@@ -20,14 +20,14 @@ const twoRuns = async (): Promise<unknown> => {
 }
 /** Files of the bucket that no snapshot knows. */
 const unknownFiles = async ({ open }: Bench): Promise<readonly string[]> => {
-  const texts = await Promise.all(
+  const strings = await Promise.all(
     (await open().list('_manifest')).map(async ({ path }) => ({
       path,
       text: String(await open().read(path)),
     })),
   )
-  const roots = texts.flatMap(({ path, text }) => (path.endsWith('.json') ? [text] : [])).join('')
-  const parts = texts.filter(
+  const roots = strings.flatMap(({ path, text }) => (path.endsWith('.json') ? [text] : [])).join('')
+  const parts = strings.filter(
     ({ path }) => path.endsWith('.jsonl') && roots.includes(path.split('/').at(-1) ?? ''),
   )
   const known = parts.map(({ text }) => text).join('')

@@ -62,13 +62,13 @@ test('a lake in a bucket has a catalog: each commit, a compaction and a gc write
   await writeLakeFiles(LAKE, { mostInlined: 0 })
   expect(await inCatalog(server, at(1), at(2))).toEqual(both)
   // Bounds were read from the ends of the files.
-  const bounds = `SELECT min_value AS least, max_value AS greatest
+  const bounds = `SELECT min_value AS min, max_value AS max
 FROM __ducklake_metadata_lake.ducklake_file_column_stats JOIN __ducklake_metadata_lake.ducklake_column USING (table_id, column_id)
 WHERE table_id = 41 AND column_name = 'value' ORDER BY ALL`
   expect(await inCatalog(server, bounds)).toEqual([
     [
-      { least: '5.0', greatest: '6.0' },
-      { least: '7.0', greatest: '7.0' },
+      { min: '5.0', max: '6.0' },
+      { min: '7.0', max: '7.0' },
     ],
   ])
   await compact({ lake: LAKE })

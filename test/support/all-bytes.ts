@@ -27,7 +27,7 @@ const framesIn = async (bytes: Buffer): Promise<readonly Buffer[]> => {
   return frames
 }
 
-const textsOf = async (path: string): Promise<readonly Buffer[]> => {
+const stringsOf = async (path: string): Promise<readonly Buffer[]> => {
   const bytes = await readFile(path)
   if (path.endsWith('.br')) return [bytes, await decompressed(bytes, createBrotliDecompress())]
   if (path.endsWith('.gz')) return [bytes, await decompressed(bytes, createGunzip())]
@@ -35,13 +35,16 @@ const textsOf = async (path: string): Promise<readonly Buffer[]> => {
 }
 
 /** Those of the texts that stand somewhere below a folder, in names of files too. */
-export const textsBelow = async (folder: string, texts: readonly string[]): Promise<readonly string[]> => {
+export const stringsBelow = async (
+  folder: string,
+  strings: readonly string[],
+): Promise<readonly string[]> => {
   const found = new Set<string>()
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name)
-    const places = [Buffer.from(path), ...(entry.isFile() ? await textsOf(path) : [])]
-    for (const text of texts) if (places.some((bytes) => bytes.includes(text))) found.add(text)
+    const places = [Buffer.from(path), ...(entry.isFile() ? await stringsOf(path) : [])]
+    for (const text of strings) if (places.some((bytes) => bytes.includes(text))) found.add(text)
   }
-  return texts.filter((text) => found.has(text))
+  return strings.filter((text) => found.has(text))
 }

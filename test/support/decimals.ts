@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 
-const digits = (least: number, most: number): fc.Arbitrary<string> =>
-  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: least, maxLength: most }).map((all) => all.join(''))
+const digits = (min: number, most: number): fc.Arbitrary<string> =>
+  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: min, maxLength: most }).map((all) => all.join(''))
 const whole = (most: number): fc.Arbitrary<string> =>
   digits(1, most).map((text) => text.replace(/^0+(?=\d)/, ''))
 const plain = (wholeDigits: number, decimals: number): fc.Arbitrary<string> =>

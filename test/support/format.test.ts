@@ -87,8 +87,8 @@ test.each([
   [0.01, 0.01, formatPercent, ['1 %', '1 %']],
   [0.01 + 1e-12, 0.01, formatPercent, ['1.0000000001 %', '1 %']],
   [93_700, 93_600, formatSpan, ['26.027778 h', '26 h']],
-] as const)('formatBeside(%d, %d) tells them apart', (value, limit, format, texts) => {
-  expect(formatBeside(value, limit, format)).toEqual(texts)
+] as const)('formatBeside(%d, %d) tells them apart', (value, limit, format, strings) => {
+  expect(formatBeside(value, limit, format)).toEqual(strings)
 })
 
 test('formatInstant leaves milliseconds out, and other texts as they are', () => {

@@ -43,7 +43,7 @@ export const WRONG_WORDS: readonly WrongWord[] = [
   { pattern: /\bleast and greatest\b/i, where: SPOKEN, write: 'minimum and maximum' },
   { pattern: /\bwho is it about\b|\bwhoever\b/i, where: SPOKEN, write: 'who: a reader, a user, the caller' },
   {
-    pattern: /^(?:foreign|heard|unheard|wanted|giveBack|stretch|shelf)$/,
+    pattern: /^(?:foreign|heard|unheard|wanted|giveBack|stretch|shelf|texts)$/,
     where: ['identifier'],
     write: 'see words',
   },

@@ -7,7 +7,7 @@ import { Engine, type Row } from '../../src/lake/duckdb/engine.ts'
 import { deliver } from '../../src/targets/deliver.ts'
 import { exportTables } from '../../src/targets/export/export-tables.ts'
 import { type Bench, companyLine, openBench } from '../run/batch-bench.ts'
-import { textsBelow } from '../support/all-bytes.ts'
+import { stringsBelow } from '../support/all-bytes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ANY = { maxQuarantined: { kind: 'share', share: 1 } } as const
@@ -56,7 +56,7 @@ test('an export has no byte of what is left out, and says so by its columns', as
   const folder = await temporaryFolder()
   const { tables } = await exportTables({ lake: bench.lake, to: `parquet:${folder}/out`, take: TAKE })
   expect(tables.map(({ table }) => table)).not.toContain('financials')
-  expect(await textsBelow(folder, MARKS)).toEqual([OWNER])
+  expect(await stringsBelow(folder, MARKS)).toEqual([OWNER])
   await exportTables({ lake: bench.lake, to: `csv:${folder}/csv`, take: TAKE, tables: ['companies'] })
   const [header, ...rows] = (await readFile(join(folder, 'csv/companies.csv'), 'utf8')).trim().split(/\r?\n/)
   expect(header?.split(',')).not.toContain('email')
@@ -101,7 +101,7 @@ test('a sink receives columns computed for it of what it receives, and notes wha
   const folder = await temporaryFolder()
   const sinks = [`csv:${folder}/csv`, `parquet:${folder}/parquet`, `${folder}/firms.duckdb`]
   await deliver({ lake: bench.lake, sinks, take: ofSink })
-  expect(await textsBelow(folder, MARKS)).toEqual([PERSON, OWNER, OTHER])
+  expect(await stringsBelow(folder, MARKS)).toEqual([PERSON, OWNER, OTHER])
   const [run = ''] = await readdir(join(folder, 'csv/_loaded'))
   expect(await readFile(join(folder, 'csv/_loaded', run), 'utf8')).toBe(
     'csv\nthis target: left out: financials; masked: companies.email; computed: companies.copy = email, companies.letters = length(company_name)\n',
@@ -169,7 +169,7 @@ test('a sink receives what is declared for it, with all columns', async () => {
     sinks: [`parquet:${folder}/files`, `${folder}/firms.duckdb`],
     take: TAKE,
   })
-  expect(await textsBelow(folder, MARKS)).toEqual([OWNER])
+  expect(await stringsBelow(folder, MARKS)).toEqual([OWNER])
 })
 
 test('a sink receives hashes of the key that is given', async () => {
@@ -178,7 +178,7 @@ test('a sink receives hashes of the key that is given', async () => {
   const take = { hash: ['companies.email'] }
   await deliver({ lake: bench.lake, sinks: [`jsonl:${folder}`], take, hashKey })
   const hash = createHmac('sha256', hashKey).update(String(EMAIL)).digest('hex')
-  expect(await textsBelow(folder, [...MARKS, hash])).toEqual([PERSON, OWNER, OTHER, hash])
+  expect(await stringsBelow(folder, [...MARKS, hash])).toEqual([PERSON, OWNER, OTHER, hash])
 })
 
 test('a sink that cannot be fed so is refused before anything is delivered', async () => {

@@ -269,9 +269,9 @@ test('numbers of the charts are those of the tables and of query, and are saved 
   expect(figures.length).toBeGreaterThan(4)
   const { page } = await open(browser, address, TOKENS.everything)
   await goTo(page, `#/company/${company?.id}`)
-  const texts = (selector: string): Promise<string[]> => page.locator(selector).allTextContents()
+  const strings = (selector: string): Promise<string[]> => page.locator(selector).allTextContents()
   const number = (text: string): number => Number(text.replaceAll(',', '').replace('−', '-'))
-  const bars = (await texts('.stat:first-child rect title')).map((text) => text.split(': '))
+  const bars = (await strings('.stat:first-child rect title')).map((text) => text.split(': '))
   expect(bars.map(([year, value]) => ({ year: Number(year), value: number(value ?? '') })).reverse()).toEqual(
     figures.map(({ year, value }) => ({ year, value: Math.round(Number(value)) })),
   )

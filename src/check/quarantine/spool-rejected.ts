@@ -12,7 +12,7 @@ import { PRIVATE_FILE } from '../../support/file-modes.ts'
 /** A line whose text may not be kept. */
 type SpooledLine = Omit<RejectedLine, 'raw'> & Partial<Pick<RejectedLine, 'raw'>>
 
-const LEAST_OBJECT_BYTES = 1024 * 1024
+const MIN_OBJECT_BYTES = 1024 * 1024
 
 const readLines = (path: string, columns: Readonly<Record<string, string>>, largestBytes: number): string =>
   `read_ndjson(${pathSql(path)}, ${NO_FOLDER_COLUMNS}, columns = {${Object.entries(columns)
@@ -39,7 +39,7 @@ export const spoolRejected = async (
   }
   const columns = Object.fromEntries(QUARANTINE.columns.map(({ name: column, type }) => [column, type]))
   const largest = Math.max(
-    LEAST_OBJECT_BYTES,
+    MIN_OBJECT_BYTES,
     64 + 8 * Math.max(0, ...rejected.map(({ raw }) => raw?.length ?? 0)),
   )
   return {

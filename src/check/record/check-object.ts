@@ -200,7 +200,7 @@ export class ObjectChecker {
     let index = 0
     do {
       const item = scan.token()
-      if (field.kind === 'texts') {
+      if (field.kind === 'strings') {
         if (item === 'null') scan.skipWord()
         else if (item === 'text') scan.skipText()
         else throw wrongShape(this.#path.where(index), 'text', item)

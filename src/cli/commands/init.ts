@@ -79,7 +79,7 @@ const runInit = async (flags: Values): Promise<void> => {
   const companies = flags.service === undefined ? undefined : await countOf(flags.service, FIRST_SEARCH)
   const text = firstSettings({
     ...flags,
-    counted: companies === undefined ? undefined : { companies, pageSize: LIMITS.pageSize.most },
+    counted: companies === undefined ? undefined : { companies, pageSize: LIMITS.pageSize.max },
   })
   const path = resolve(FILE_NAME)
   // A value that no command would take, such as an address with a password, is refused before anything is written.

@@ -29,7 +29,7 @@ export const addPull = (program: Command): void => {
       ['pull companies --lake ./lake --search @search.json --since last', 'what changed since the last time'],
       [
         `pull relations --lake ./lake --search '{"CountryCode":["NO"]}' --since 2026-01-01`,
-        `the relations that changed this year; pages of ${LIMITS.pageSize.most}`,
+        `the relations that changed this year; pages of ${LIMITS.pageSize.max}`,
       ],
     ],
   })

@@ -117,8 +117,8 @@ const report = async (lake: string, found: VerifyResult, json: boolean, repaired
   }
   const [first] = refused
   if (first?.code === undefined) return
-  const texts = refused.map(({ target, detail }) => `"${target}": ${detail}`)
-  throw new ToolkitError(first.code, texts.join('; '), { lake, targets: refused.length })
+  const strings = refused.map(({ target, detail }) => `"${target}": ${detail}`)
+  throw new ToolkitError(first.code, strings.join('; '), { lake, targets: refused.length })
 }
 
 const stateText = ({ files, filesTotal, bytes }: VerifyProgress, seconds: number): string =>

@@ -25,7 +25,7 @@ export const projectionOf = (
     compute,
     keepBadLines,
   } = flags
-  const texts = { mask: mask && masksOf(mask), compute: compute && computedOf(compute) }
-  const take = { countries, where, whereRelations, leaveOut, hash, keepBadLines, ...texts }
+  const strings = { mask: mask && masksOf(mask), compute: compute && computedOf(compute) }
+  const take = { countries, where, whereRelations, leaveOut, hash, keepBadLines, ...strings }
   return Object.values(take).every((one) => one === undefined) ? undefined : take
 }

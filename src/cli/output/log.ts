@@ -16,7 +16,7 @@ interface LogFlags {
   readonly color?: boolean | undefined
 }
 
-let least: Level = 'info'
+let min: Level = 'info'
 let asJson = false
 let run: string | undefined
 
@@ -43,11 +43,11 @@ let unfollow: (() => void) | undefined
 export const configureLog = async ({ quiet, verbose, logFormat, color }: LogFlags): Promise<void> => {
   // Node's own switch, for processes that this one starts too.
   if (color === false) process.env.NO_COLOR = '1'
-  least = quiet ? 'warning' : verbose ? 'debug' : 'info'
+  min = quiet ? 'warning' : verbose ? 'debug' : 'info'
   asJson = logFormat === 'json'
   unfollow?.()
   unfollow = undefined
-  if (!asJson && least !== 'debug') return
+  if (!asJson && min !== 'debug') return
   const { listenToStages } = await import('../../core/stages.ts')
   unfollow = listenToStages(follow)
 }
@@ -66,7 +66,7 @@ export const earlyFlags = (args: readonly string[], env: NodeJS.ProcessEnv): Log
 
 export const logsJson = (): boolean => asJson
 
-const isLogged = (level: Level): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(least)
+const isLogged = (level: Level): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(min)
 
 /** Empties the line of a terminal. */
 export const CLEAR_LINE = '\r\u001b[2K'

@@ -180,7 +180,7 @@ const cell = (text: string): string =>
     .map((line) => printable(line).replace(MARKUP, '\\$&'))
     .join('<br>')
 
-export const markdownLine = (texts: readonly string[]): string => `| ${texts.map(cell).join(' | ')} |\n`
+export const markdownLine = (strings: readonly string[]): string => `| ${strings.map(cell).join(' | ')} |\n`
 
 /** The titles, and the line below them that says which columns stand to the right. */
 export const markdownHead = (columns: readonly TextColumn[]): string =>

@@ -104,13 +104,13 @@ export const textTable = (columns: readonly TextColumn[], rows: readonly (readon
     cells.reduce((most, row) => Math.max(most, displayWidth(row[column] ?? '')), headWidth(one)),
   )
   const line = (
-    texts: readonly string[],
+    strings: readonly string[],
     colourOf: (text: string, column: number) => Colour | undefined,
   ): string =>
-    texts
+    strings
       .map((text, column) => {
         const padded = pad(text, widths[column] ?? 0, columns[column]?.right ?? false)
-        const cell = column === texts.length - 1 ? padded.trimEnd() : padded
+        const cell = column === strings.length - 1 ? padded.trimEnd() : padded
         const colour = colourOf(text, column)
         return colour === undefined ? cell : coloured(colour, cell)
       })
@@ -142,14 +142,14 @@ const GAP = 2
 /** Stands in place of the columns that were left out. */
 const MORE: TextColumn = { title: '…' }
 /** A text is not cut to less. */
-const LEAST_TEXT = 12
+const MIN_TEXT = 12
 
 /** The widest that all columns may be so that they fit; each has at least its own least. */
-const widthsWithin = (full: readonly number[], least: readonly number[], room: number): readonly number[] => {
+const widthsWithin = (full: readonly number[], min: readonly number[], room: number): readonly number[] => {
   const at = (most: number): readonly number[] =>
-    full.map((width, column) => Math.max(least[column] ?? 0, Math.min(width, most)))
+    full.map((width, column) => Math.max(min[column] ?? 0, Math.min(width, most)))
   let most = Math.max(...full)
-  while (most > LEAST_TEXT && sum(at(most)) > room) most -= 1
+  while (most > MIN_TEXT && sum(at(most)) > room) most -= 1
   return at(most)
 }
 
@@ -169,13 +169,13 @@ export const fitTable = (
   const full = columns.map((one, column) => Math.max(headWidth(one), values[column] ?? 0))
   if (sum(full) + GAP * (full.length - 1) <= width) return { columns, rows, shortened: 0, excluded: 0 }
 
-  const least = columns.map(({ right }, column) =>
-    Math.max(right ? (values[column] ?? 0) : 0, Math.min(full[column] ?? 0, LEAST_TEXT)),
+  const min = columns.map(({ right }, column) =>
+    Math.max(right ? (values[column] ?? 0) : 0, Math.min(full[column] ?? 0, MIN_TEXT)),
   )
   let shown = 0
   let taken = 0
-  for (const one of least) {
-    const rest = shown + 1 < least.length ? GAP + displayWidth(MORE.title) : 0
+  for (const one of min) {
+    const rest = shown + 1 < min.length ? GAP + displayWidth(MORE.title) : 0
     // A single column is shown however wide it is.
     if (shown > 0 && taken + one + rest > width) break
     taken += one + GAP
@@ -183,9 +183,9 @@ export const fitTable = (
   }
   const excluded = columns.length - shown
   const gaps = GAP * (shown - 1) + (excluded > 0 ? GAP + displayWidth(MORE.title) : 0)
-  const widths = widthsWithin(full.slice(0, shown), least.slice(0, shown), width - gaps)
-  const cut = (texts: readonly string[]): string[] => [
-    ...widths.map((one, column) => cutToWidth(texts[column] ?? '', one)),
+  const widths = widthsWithin(full.slice(0, shown), min.slice(0, shown), width - gaps)
+  const cut = (strings: readonly string[]): string[] => [
+    ...widths.map((one, column) => cutToWidth(strings[column] ?? '', one)),
     ...(excluded > 0 ? [MORE.title] : []),
   ]
   const names = cut(columns.map(({ title }) => printable(title)))

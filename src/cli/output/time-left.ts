@@ -15,8 +15,8 @@ export interface Amount {
 /** Newest time that the rate is taken of: work that becomes slower is seen soon. */
 const WINDOW_MS = 30_000
 /** Before that long and that far, a rate says more about the beginning than about the rest. */
-const LEAST_MS = 2000
-const LEAST_SHARE = 0.02
+const MIN_MS = 2000
+const MIN_SHARE = 0.02
 
 interface Sample {
   readonly ms: number
@@ -36,7 +36,7 @@ export class TimeLeft {
     // A sample older than the window stays: the rate is of all of it.
     while ((this.#samples[1]?.ms ?? ms) < ms - WINDOW_MS) this.#samples.shift()
     const [first] = this.#samples
-    if (first === undefined || ms - first.ms < LEAST_MS || done < LEAST_SHARE * total) return undefined
+    if (first === undefined || ms - first.ms < MIN_MS || done < MIN_SHARE * total) return undefined
     return done > first.done ? ((total - done) * (ms - first.ms)) / 1000 / (done - first.done) : undefined
   }
 }

@@ -89,7 +89,7 @@ const vectorType = ({ name, type }: ColumnDeclaration): VectorType => {
   }
   const { values, textOf } = type
   if (!isEnumerable(values))
-    return { name, type: VARCHAR, scratch: undefined, texts: new TextCells(CHUNK_ROWS), textOf }
+    return { name, type: VARCHAR, scratch: undefined, strings: new TextCells(CHUNK_ROWS), textOf }
   const enumType = ENUM(values)
   const Codes = enumType.internalTypeId === DuckDBTypeId.UTINYINT ? Uint8Array : Uint16Array
   return { ...NO_TYPE, name, type: enumType, scratch: new Codes(CHUNK_ROWS), textOf }

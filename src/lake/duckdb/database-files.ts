@@ -13,6 +13,7 @@ import { fsyncFile, fsyncFolder, removeIfThere } from '../../support/durable-fil
 import { makeFolders, PRIVATE_FOLDER } from '../../support/file-modes.ts'
 import { removeLeftovers, statPath } from '../../support/list-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
+import { atMost } from '../../support/side-by-side.ts'
 import type { Engine, Session } from './engine.ts'
 import { literal } from './sql.ts'
 import { refuseAllButTables } from './untrusted-database.ts'
@@ -155,45 +156,48 @@ export interface Databases {
   readonly close: () => void
 }
 
-/** Names that databases have while they are made: so many may be at work at once. */
-const NAMES = ['made', 'made_beside']
+/** The name that a database has while it is made. */
+const NAME = 'made'
 
-/** Makes databases in an engine. @param folder for files of their own @param place for the databases */
+/**
+ * Makes databases in an engine, one after the other: beside a transaction of another one DuckDB would not write the file that it
+ * detaches.
+ *
+ * @param folder for files of their own @param place for the databases
+ */
 const databaseMaker = (engine: Engine, folder: string, place: string): MakeDatabase => {
-  const free = [...NAMES]
-  return async ({ before, isUntrusted = false, form, fill }) => {
-    const name = free.shift()
-    if (name === undefined) throw new TypeError(`Cannot make more than ${NAMES.length} databases at once`)
-    const [smaller, file] = [join(place, `${name}_smaller.duckdb`), join(place, `${name}.duckdb`)] as const
+  const inTurn = atMost(1)
+  const make: MakeDatabase = async ({ before, isUntrusted = false, form, fill }) => {
+    const [smaller, file] = [join(place, 'smaller.duckdb'), join(place, 'made.duckdb')] as const
     const session = await engine.connect()
     const run = async (...statements: readonly string[]): Promise<void> => {
       for (const sql of statements) await session.run(sql)
     }
     try {
       if (before !== undefined) await writeFile(file, before)
-      await run(attach(file, name, before === undefined ? form : undefined))
-      if (isUntrusted) await refuseAllButTables(session, name)
+      await run(attach(file, NAME, before === undefined ? form : undefined))
+      if (isUntrusted) await refuseAllButTables(session, NAME)
       const isSmall = before !== undefined && form !== undefined
-      if (isSmall && (await blockBytesOf(session, name)) < form.blockBytes) {
-        await run(`DETACH ${name}`)
+      if (isSmall && (await blockBytesOf(session, NAME)) < form.blockBytes) {
+        await run(`DETACH ${NAME}`)
         await rename(file, smaller)
-        await run(...inForm(smaller, file, name, form))
+        await run(...inForm(smaller, file, NAME, form))
       }
-      await run(`USE ${name}; BEGIN`)
+      await run(`USE ${NAME}; BEGIN`)
       await fill(session, folder)
-      await run(`COMMIT; USE memory; DETACH ${name}`)
+      await run(`COMMIT; CHECKPOINT ${NAME}; USE memory; DETACH ${NAME}`)
       return await readFile(file)
     } catch (error) {
       // The next one takes the same name.
       await run('ROLLBACK').catch(() => undefined)
-      await run('USE memory', `DETACH ${name}`).catch(() => undefined)
+      await run('USE memory', `DETACH ${NAME}`).catch(() => undefined)
       throw error
     } finally {
       session.close()
       for (const path of [smaller, file]) await rm(path, { force: true })
-      free.push(name)
     }
   }
+  return (parts) => inTurn(() => make(parts))
 }
 
 /**

@@ -155,7 +155,7 @@ export class Session {
   }
 
   /** The texts of a query's first column. */
-  async *streamTexts(sql: string): AsyncGenerator<string> {
+  async *streamStrings(sql: string): AsyncGenerator<string> {
     const result = await this.#stream(sql)
     for await (const rows of result.yieldRows()) for (const [text] of rows) yield String(text)
     checkWhole(result)
@@ -275,16 +275,16 @@ const copyOptions = (format: CopyFormat): string => {
 }
 
 const statisticsOf = (row: Row | undefined): CopyReceipt['statistics'] => {
-  const statistics = new Map<string, { least?: string; greatest?: string }>()
+  const statistics = new Map<string, { min?: string; max?: string }>()
   const columns: unknown = row?.column_statistics
   if (!Array.isArray(columns)) return statistics
   for (const { key, value } of columns as { key: string; value: { key: string; value: string }[] }[]) {
     const found = new Map(value.map((entry) => [entry.key, entry.value]))
-    const least = found.get('min')
-    const greatest = found.get('max')
+    const min = found.get('min')
+    const max = found.get('max')
     statistics.set(key.replaceAll('"', ''), {
-      ...(least !== undefined && { least }),
-      ...(greatest !== undefined && { greatest }),
+      ...(min !== undefined && { min }),
+      ...(max !== undefined && { max }),
     })
   }
   return statistics

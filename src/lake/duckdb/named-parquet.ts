@@ -1,7 +1,7 @@
 /** Parquet files that a user's statement names itself, beside those of the views that it reads. */
 
 import type { Session } from './engine.ts'
-import { constantTexts, listAt, nodesOf, tableName } from './tree-nodes.ts'
+import { constantStrings, listAt, nodesOf, tableName } from './tree-nodes.ts'
 
 const READERS = new Set([
   ...['read_parquet', 'parquet_scan', 'parquet_metadata', 'parquet_schema'],
@@ -23,15 +23,15 @@ export const namedParquet = async (session: Session, tree: unknown): Promise<rea
     const table = tableName(node)
     if (table !== undefined && PARQUET.test(table)) paths.push(table)
     const called = typeof node.function_name === 'string' ? node.function_name.toLowerCase() : ''
-    const texts = (): readonly string[] | undefined => constantTexts(listAt(node, 'children')[0])
+    const strings = (): readonly string[] | undefined => constantStrings(listAt(node, 'children')[0])
     if (READERS.has(called)) {
-      const read = texts()
+      const read = strings()
       if (read === undefined) return null
       paths.push(...read)
     }
-    if (called === 'query_table') paths.push(...(texts() ?? []).filter((name) => PARQUET.test(name)))
+    if (called === 'query_table') paths.push(...(strings() ?? []).filter((name) => PARQUET.test(name)))
     if (called === 'query') {
-      const parsed = await session.parse(texts()?.[0] ?? '')
+      const parsed = await session.parse(strings()?.[0] ?? '')
       const within = parsed.kind === 'selects' ? await namedParquet(session, parsed.statements) : null
       if (within === null) return null
       paths.push(...within)

@@ -128,7 +128,7 @@ const rawColumn = (
   above: Uint8Array | undefined,
 ): RawColumn => {
   const validity = both(validityOf(vector, rows), above)
-  const column = { validity, data: NO_BYTES, children: [], texts: noTexts }
+  const column = { validity, data: NO_BYTES, children: [], strings: noStrings }
   switch (type.kind) {
     case 'enum':
       return { ...column, data: duckdb.vector_get_data(vector, rows * type.width) }
@@ -154,7 +154,7 @@ const rawColumn = (
   }
 }
 
-const noTexts = (): void => {
+const noStrings = (): void => {
   throw new TypeError('Cannot read texts of a column that has none')
 }
 
@@ -204,7 +204,7 @@ class TextColumn implements RawColumn {
     this.#words = new Uint32Array(data.buffer, data.byteOffset, data.byteLength / 4)
   }
 
-  texts(from: number, count: number, put: Parameters<RawColumn['texts']>[2]): void {
+  strings(from: number, count: number, put: Parameters<RawColumn['strings']>[2]): void {
     const end = from + count
     for (let row = from; row < end; row++) {
       if (!this.#isThere(row)) {

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import { ALLOWED_FUNCTIONS, ALLOWED_VIEWS } from './allowed-functions.ts'
 import type { Session } from './engine.ts'
-import { constantTexts, listAt, nodesOf, tableName } from './tree-nodes.ts'
+import { constantStrings, listAt, nodesOf, tableName } from './tree-nodes.ts'
 
 /** Why a statement is not run. */
 export interface WrongCall {
@@ -62,7 +62,7 @@ const wrongTable = (table: string): WrongCall | undefined => {
 }
 
 /** Looks at the texts that a call takes for names or for a statement. */
-const wrongTexts = async (
+const wrongStrings = async (
   session: Session,
   name: string,
   children: unknown,
@@ -71,12 +71,12 @@ const wrongTexts = async (
   const reason = Object.hasOwn(TEXT_REASONS, name) ? TEXT_REASONS[name] : undefined
   if (reason === undefined) return undefined
   const [first, ...others] = Array.isArray(children) ? children : []
-  const texts = constantTexts(first)
+  const strings = constantStrings(first)
   const notThere: WrongCall = { kind: 'refused', name, reason }
-  if (texts === undefined) return notThere
-  if (name === QUERY_TABLE) return texts.map(wrongTable).find((one) => one !== undefined)
-  const [text = ''] = texts
-  const parsed = others.length > 0 || texts.length > 1 ? undefined : await session.parse(text)
+  if (strings === undefined) return notThere
+  if (name === QUERY_TABLE) return strings.map(wrongTable).find((one) => one !== undefined)
+  const [text = ''] = strings
+  const parsed = others.length > 0 || strings.length > 1 ? undefined : await session.parse(text)
   if (parsed?.kind !== 'selects') return notThere
   return findWrongCall(session, parsed.statements, own)
 }
@@ -104,7 +104,7 @@ export const findWrongCall = async (
     const wrong = await wrongHere()
     if (wrong !== undefined) return Number.isSafeInteger(at) ? { ...wrong, offsetBytes: Number(at) } : wrong
     if (typeof called !== 'string') continue
-    const within = await wrongTexts(session, called.toLowerCase(), children, own)
+    const within = await wrongStrings(session, called.toLowerCase(), children, own)
     if (within !== undefined) return { kind: within.kind, name: within.name, reason: within.reason }
   }
   return undefined

@@ -33,10 +33,10 @@ export const constantText = (node: unknown): string | undefined => {
 }
 
 /** The texts of a node that is a constant, or a list of such. */
-export const constantTexts = (node: unknown): readonly string[] | undefined => {
+export const constantStrings = (node: unknown): readonly string[] | undefined => {
   const isList = isObject(node) && (node.function_name === 'list_value' || node.type === 'ARRAY_CONSTRUCTOR')
-  const texts = (isList ? listAt(node, 'children') : [node]).map(constantText)
-  return texts.every((text) => text !== undefined) ? texts : undefined
+  const strings = (isList ? listAt(node, 'children') : [node]).map(constantText)
+  return strings.every((text) => text !== undefined) ? strings : undefined
 }
 
 /** The name of a table with its schema, as DuckDB takes it for a file where there is no such table. */

@@ -11,8 +11,8 @@ import type { TextCells } from './text-cells.ts'
 export const CHUNK_ROWS = 2048
 
 /** Texts with a bit a row that is set where there is one. */
-interface SomeTexts {
-  readonly texts: TextCells
+interface SomeStrings {
+  readonly strings: TextCells
   readonly valid: Uint8Array
 }
 
@@ -21,11 +21,11 @@ export interface VectorType {
   readonly name: string
   readonly type: DuckDBType
   readonly scratch: Uint8Array | Uint16Array | undefined
-  readonly texts: TextCells | undefined
+  readonly strings: TextCells | undefined
   readonly textOf: (code: number) => string
 }
 
-export const NO_TYPE = { scratch: undefined, texts: undefined, textOf: () => '' }
+export const NO_TYPE = { scratch: undefined, strings: undefined, textOf: () => '' }
 type Fixed = BigInt64Array | Int32Array | Int16Array | Uint8Array | Float64Array
 
 /** The vectors of one chunk, or of the members of a column's structs. Each is to be set once. */
@@ -92,8 +92,8 @@ export class Vectors {
   }
 
   /** A text a row. */
-  texts(column: number, some: SomeTexts, rows: number): void {
-    setTexts(this.#vector(column), some, rows)
+  strings(column: number, some: SomeStrings, rows: number): void {
+    setStrings(this.#vector(column), some, rows)
   }
 
   /**
@@ -107,11 +107,11 @@ export class Vectors {
     places: BigUint64Array,
     valid: Uint8Array,
     rows: number,
-    some: SomeTexts,
+    some: SomeStrings,
     items: number,
   ): void {
     const child = this.#placeLists(column, places, valid, rows, items)
-    setTexts(child, some, items)
+    setStrings(child, some, items)
   }
 
   /** As `textLists`, of structs; `fields` are their texts field by field. */
@@ -120,12 +120,12 @@ export class Vectors {
     places: BigUint64Array,
     valid: Uint8Array,
     rows: number,
-    fields: readonly SomeTexts[],
+    fields: readonly SomeStrings[],
     items: number,
   ): void {
     const child = this.#placeLists(column, places, valid, rows, items)
     for (const [at, some] of fields.entries())
-      setTexts(duckdb.struct_vector_get_child(child, at), some, items)
+      setStrings(duckdb.struct_vector_get_child(child, at), some, items)
   }
 
   #placeLists(
@@ -146,15 +146,15 @@ export class Vectors {
   /** Codes of names; -1 stands for NULL. */
   codes(column: number, codes: Int32Array, rows: number): void {
     const vector = this.#vector(column)
-    const { scratch, textOf, texts } = this.#types[column] ?? NO_TYPE
-    if (texts !== undefined) {
+    const { scratch, textOf, strings } = this.#types[column] ?? NO_TYPE
+    if (strings !== undefined) {
       if (markNulls(codes, rows)) setValid(vector, VALID, rows)
-      texts.clear()
+      strings.clear()
       for (let row = 0; row < rows; row++) {
         const code = codes[row] ?? NULL_CODE
-        if (code !== NULL_CODE) texts.setText(row, textOf(code))
+        if (code !== NULL_CODE) strings.setText(row, textOf(code))
       }
-      texts.copyInto(vector, rows)
+      strings.copyInto(vector, rows)
       return
     }
     if (scratch === undefined) throw new TypeError('Cannot set codes: the column has no names')
@@ -196,8 +196,8 @@ const copyInto = (
   duckdb.copy_data_to_vector(vector, 0, buffer as ArrayBuffer, byteOffset, rows * BYTES_PER_ELEMENT)
 }
 
-const setTexts = (vector: duckdb.Vector, { texts, valid }: SomeTexts, rows: number): void => {
-  texts.copyInto(vector, rows)
+const setStrings = (vector: duckdb.Vector, { strings, valid }: SomeStrings, rows: number): void => {
+  strings.copyInto(vector, rows)
   setValid(vector, valid, rows)
 }
 

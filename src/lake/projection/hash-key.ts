@@ -7,8 +7,8 @@ import type { Session } from '../duckdb/engine.ts'
 
 const BLOCK_BYTES = 64
 /** A shorter or simpler one could be found by trying. 16 random bytes have about 60 bits by the measure below. */
-const LEAST_BYTES = 16
-const LEAST_BITS = 50
+const MIN_BYTES = 16
+const MIN_BITS = 50
 const EXPECTED = 'such as the output of "openssl rand -hex 32"'
 
 /** Shannon's entropy of values by how often each comes, in bits a value. */
@@ -31,12 +31,12 @@ const bitsOf = (key: Buffer): number => {
 /** @throws {ToolkitError} HASH_KEY_WRONG for a short one, and one that repeats itself */
 export const readHashKey = (key: string | Uint8Array): Buffer => {
   const bytes = typeof key === 'string' ? Buffer.from(key.trim()) : Buffer.from(key)
-  if (bytes.length < LEAST_BYTES)
+  if (bytes.length < MIN_BYTES)
     throw new ToolkitError(
       'HASH_KEY_WRONG',
-      `Cannot hash with a key of ${bytes.length} bytes: expected at least ${LEAST_BYTES}, ${EXPECTED}`,
+      `Cannot hash with a key of ${bytes.length} bytes: expected at least ${MIN_BYTES}, ${EXPECTED}`,
     )
-  if (bitsOf(bytes) < LEAST_BITS)
+  if (bitsOf(bytes) < MIN_BITS)
     throw new ToolkitError(
       'HASH_KEY_WRONG',
       `Cannot hash with a key that is easily guessed, because its bytes repeat or count up: expected a random one, ${EXPECTED}`,

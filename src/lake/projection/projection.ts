@@ -81,8 +81,10 @@ const inOrder = (names: readonly string[]): readonly string[] => [...new Set(nam
 const named = <Name extends string>(name: Name, names: readonly string[]) =>
   names.length === 0 ? {} : { [name]: inOrder(names) }
 
-const byName = <Name extends string>(name: Name, texts: readonly (readonly [string, string])[]) =>
-  texts.length === 0 ? {} : { [name]: Object.fromEntries([...texts].sort(([a], [b]) => (a < b ? -1 : 1))) }
+const byName = <Name extends string>(name: Name, strings: readonly (readonly [string, string])[]) =>
+  strings.length === 0
+    ? {}
+    : { [name]: Object.fromEntries([...strings].sort(([a], [b]) => (a < b ? -1 : 1))) }
 
 /** The declaration in its one form: equal ones are equal texts. */
 export const keptTake = (take: KeptTake): KeptTake => {

@@ -191,19 +191,19 @@ export interface NamedText {
 const ITEM_MACROS: ReadonlySet<string> = new Set(['growth', 'growth_all', 'cagr'])
 const TEXT_COLUMNS: ReadonlySet<string> = new Set(['line_item', 'country_code', 'currency', 'consolidation'])
 
-export const namedTexts = (tree: unknown): readonly NamedText[] =>
+export const namedStrings = (tree: unknown): readonly NamedText[] =>
   [...nodesOf(tree)].flatMap((node) => {
     const children = listAt(node, 'children')
-    const texts = (parts: readonly unknown[], column: string): NamedText[] =>
+    const strings = (parts: readonly unknown[], column: string): NamedText[] =>
       parts.flatMap((part) => {
         const text = constantText(part)
         return text === undefined ? [] : [{ column, text }]
       })
-    if (ITEM_MACROS.has(textAt(node, 'function_name'))) return texts(children.slice(0, 1), 'line_item')
+    if (ITEM_MACROS.has(textAt(node, 'function_name'))) return strings(children.slice(0, 1), 'line_item')
     if (node.type !== 'COMPARE_EQUAL' && node.type !== 'COMPARE_IN') return []
     const parts = node.type === 'COMPARE_IN' ? children : [node.left, node.right]
     const [column] = parts.flatMap((part) =>
       isObject(part) && part.type === 'COLUMN_REF' ? columnsIn(part) : [],
     )
-    return column !== undefined && TEXT_COLUMNS.has(column) ? texts(parts, column) : []
+    return column !== undefined && TEXT_COLUMNS.has(column) ? strings(parts, column) : []
   })

@@ -5,10 +5,10 @@ import { LINE_ITEMS } from '../../contract/line-items.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import type { Row, Session } from '../duckdb/engine.ts'
 import { literal } from '../duckdb/sql.ts'
-import { FIGURE_SOURCES, type FoundSum, findSums, type NamedText, namedTexts } from './find-sums.ts'
+import { FIGURE_SOURCES, type FoundSum, findSums, type NamedText, namedStrings } from './find-sums.ts'
 
 /** The time that a scan for notes may take beside the statement. */
-const LEAST_MS = 100
+const MIN_MS = 100
 const SHARE = 0.2
 
 const FLOWS = LINE_ITEMS.filter(({ kind }) => kind === 'flow').map(({ lineItem }) => literal(lineItem))
@@ -72,11 +72,11 @@ export interface NoteSession {
 }
 
 const textNotes = async (
-  texts: readonly NamedText[],
+  strings: readonly NamedText[],
   rows: (sql: string) => Promise<readonly Row[] | undefined>,
 ): Promise<readonly string[]> => {
   const notes: string[] = []
-  for (const [column, own] of Map.groupBy(texts, (one) => one.column)) {
+  for (const [column, own] of Map.groupBy(strings, (one) => one.column)) {
     const sql = KNOWN_SQL[column]
     const found = sql === undefined ? CONSOLIDATIONS : await rows(sql)
     if (found === undefined) continue
@@ -105,15 +105,15 @@ export const notesOn = async (
 ): Promise<readonly string[]> => {
   const sums = findSums(tree)
   const isOfFigures = [...tables].some((name) => FIGURE_SOURCES.has(name) || /^(growth|cagr)/.test(name))
-  const texts = isOfFigures ? namedTexts(tree) : []
-  if (sums.length === 0 && texts.length === 0) return []
+  const strings = isOfFigures ? namedStrings(tree) : []
+  if (sums.length === 0 && strings.length === 0) return []
   const scanned = [
     ...sums.map(({ source }) => source),
-    ...(texts.some(({ column }) => column === 'line_item') ? ['line_items'] : []),
+    ...(strings.some(({ column }) => column === 'line_item') ? ['line_items'] : []),
     'financials',
   ]
   if (isOfFigures) await read(new Set(scanned))
-  const ends = performance.now() + Math.max(LEAST_MS, SHARE * tookMs)
+  const ends = performance.now() + Math.max(MIN_MS, SHARE * tookMs)
   const rows = async (sql: string): Promise<readonly Row[] | undefined> => {
     const leftMs = ends - performance.now()
     if (leftMs <= 0) return undefined
@@ -132,6 +132,6 @@ export const notesOn = async (
     const note = sumNote(sum, found?.[0])
     if (note !== undefined) notes.add(note)
   }
-  for (const note of await textNotes(texts, rows)) notes.add(note)
+  for (const note of await textNotes(strings, rows)) notes.add(note)
   return [...notes]
 }

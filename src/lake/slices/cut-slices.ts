@@ -61,9 +61,11 @@ export const slicesOfIds = async (
           )
         : [{ country: null }]
     if (countries.length === 0) continue
-    const texts = countries.flatMap(({ country }) => (typeof country === 'string' ? [literal(country)] : []))
+    const strings = countries.flatMap(({ country }) =>
+      typeof country === 'string' ? [literal(country)] : [],
+    )
     // A record without a country is found by its id alone.
-    const among = texts.length === countries.length ? ` AND ${COUNTRY} IN (${texts.join(', ')})` : ''
+    const among = strings.length === countries.length ? ` AND ${COUNTRY} IN (${strings.join(', ')})` : ''
     slices.push({ conditions: (table) => [`${ownerOf(table)} IN (${list})${among}`] })
   }
   return slices
@@ -129,10 +131,10 @@ const isCountry = (country: string | null): string =>
 /** Countries behind one and before another; none where there is no room between them. */
 const countriesBetween = (from: Key | undefined, until: Key | undefined): readonly string[] => {
   if (from?.country === null) return []
-  const least = from && `${COUNTRY} > ${literal(from.country)}`
-  if (until === undefined) return [least ? `(${least} OR ${COUNTRY} IS NULL)` : 'true']
+  const min = from && `${COUNTRY} > ${literal(from.country)}`
+  if (until === undefined) return [min ? `(${min} OR ${COUNTRY} IS NULL)` : 'true']
   const most = until.country === null ? `${COUNTRY} IS NOT NULL` : `${COUNTRY} < ${literal(until.country)}`
-  return [[...(least ? [least] : []), most].join(' AND ')]
+  return [[...(min ? [min] : []), most].join(' AND ')]
 }
 
 /**

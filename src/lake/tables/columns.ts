@@ -121,7 +121,7 @@ export const columnType = (field: Field): string => {
       return 'BOOLEAN'
     case 'date-time':
       return 'TIMESTAMPTZ'
-    case 'texts':
+    case 'strings':
       return 'VARCHAR[]'
     case 'object':
       return structOf(field.of)

@@ -21,7 +21,7 @@ import type { Table } from './tables.ts'
  * Tables whose texts are all of closed sets. As ENUM they are sorted in a third of the time and of the room; the
  * files say text again, so that they have least and greatest values.
  */
-const CLOSED_TEXTS: ReadonlySet<string> = new Set(['financials', 'employees'])
+const CLOSED_STRINGS: ReadonlySet<string> = new Set(['financials', 'employees'])
 
 /** Rows of a row group of a table with many columns: DuckDB holds one for each thread. */
 const WIDE_GROUP_ROWS = 8_192
@@ -101,11 +101,15 @@ export type Enums = ReadonlySet<string>
  *
  * @param texts SQL of rows that have all of them
  */
-export const makeEnums = async (session: Session, table: Table, texts: readonly string[]): Promise<Enums> => {
-  if (!CLOSED_TEXTS.has(nameWithoutPast(table.name))) return new Set()
+export const makeEnums = async (
+  session: Session,
+  table: Table,
+  strings: readonly string[],
+): Promise<Enums> => {
+  if (!CLOSED_STRINGS.has(nameWithoutPast(table.name))) return new Set()
   const columns = table.columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => name)
   for (const name of columns) {
-    const all = texts.map((rows) => `SELECT ${ident(name)} AS value FROM (${rows})`)
+    const all = strings.map((rows) => `SELECT ${ident(name)} AS value FROM (${rows})`)
     const distinct = `SELECT DISTINCT value FROM (${all.join(' UNION ALL ')}) WHERE value IS NOT NULL`
     const rows = await session.rows(`${distinct} ORDER BY value LIMIT ${MOST_VALUES + 1}`)
     await session.setEnum(

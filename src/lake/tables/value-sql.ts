@@ -43,15 +43,16 @@ const isUnlike = (text: string, instant: string): string =>
   `(NOT regexp_full_match(${text}, ${PLAIN}) OR ${instant} IS NULL) AND NOT ${isDefault(text)}`
 
 /** A list of texts as a list of instants. One lambda for all: planning eleven long expressions takes longer. */
-export const instantsOf = (texts: string): string => `list_transform(${texts}, lambda t : ${instantOf('t')})`
+export const instantsOf = (strings: string): string =>
+  `list_transform(${strings}, lambda t : ${instantOf('t')})`
 
 /**
  * JSON object of the texts that cannot be restored from their instants, NULL where all can.
  *
  * @param names of the members, in the order of the lists `texts` and `instants`
  */
-export const unparsedTimestamps = (names: readonly string[], texts: string, instants: string): string => {
-  const zipped = `list_zip([${names.map(literal).join(', ')}], ${texts}, ${instants})`
+export const unparsedTimestamps = (names: readonly string[], strings: string, instants: string): string => {
+  const zipped = `list_zip([${names.map(literal).join(', ')}], ${strings}, ${instants})`
   const unlike = `list_filter(${zipped}, lambda d : ${isUnlike('d[2]', 'd[3]')})`
   const members = `list_transform(${unlike}, lambda d : to_json(d[1])::VARCHAR || ':' || to_json(d[2])::VARCHAR)`
   return `'{' || nullif(array_to_string(${members}, ','), '') || '}'`

@@ -248,7 +248,7 @@ ANTI JOIN ${supersededTable(table.content)} AS s ON s.owner = h.${ident(table.ow
 
 /** Largest quarantined line with its escapes that can be read, in bytes: six for each of 16 MiB and some more. */
 const LARGEST_LINE_BYTES = 128 * 1024 * 1024
-const LEAST_LINE_BYTES = 1024 * 1024
+const MIN_LINE_BYTES = 1024 * 1024
 
 interface LinesFile {
   readonly path: string
@@ -267,7 +267,7 @@ export const readQuarantine = (files: readonly LinesFile[], listSql: string = pa
     const none = columns.map(({ name, type }) => `NULL::${type} AS ${ident(name)}`)
     return `SELECT NULL::VARCHAR AS partition, ${none.join(', ')} WHERE false`
   }
-  const largest = Math.max(LEAST_LINE_BYTES, ...files.map(({ bytes }) => bytes))
+  const largest = Math.max(MIN_LINE_BYTES, ...files.map(({ bytes }) => bytes))
   const types = columns.map(({ name, type }) => `${ident(name)}: ${literal(type)}`)
   return `SELECT regexp_extract(filename, '([^/\\\\]+)\\.jsonl$', 1) AS partition, ${columns.map(({ name }) => ident(name)).join(', ')}
 FROM read_ndjson(${listSql}, ${NO_FOLDER_COLUMNS}, columns = {${types.join(', ')}}, auto_detect = false,

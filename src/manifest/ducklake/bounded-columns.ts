@@ -7,7 +7,7 @@ import { nameWithoutPast } from '../../lake/tables/past-tables.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { type CatalogColumn, FILE_TABLES, fileTables } from './catalog-layout.ts'
 
-const TEXTS: Readonly<Record<string, string>> = {
+const STRINGS: Readonly<Record<string, string>> = {
   companies:
     'org_no country_code company_type_name operational_status_name legal_form_name listing_type local_currency_code current_currency_code financial_figure_scale',
   financials: 'country_code consolidation category line_item currency',
@@ -21,7 +21,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 const isBounded = ({ name }: Table, column: CatalogColumn): boolean => {
   if (column.parent !== undefined || column.type === 'list' || column.type === 'struct') return false
-  return column.type !== 'varchar' || (TEXTS[nameWithoutPast(name)] ?? '').split(' ').includes(column.name)
+  return column.type !== 'varchar' || (STRINGS[nameWithoutPast(name)] ?? '').split(' ').includes(column.name)
 }
 
 /** A column with bounds. */

@@ -74,7 +74,7 @@ export const REQUESTED = shapeOf<NonNullable<DateRange['requested']>>({
   from: optional(anyText),
   to: optional(anyText),
 })
-export const LEAST_AND_GREATEST = shapeOf<{ readonly least: string; readonly greatest: string }>({
+export const MIN_AND_MAX = shapeOf<{ readonly least: string; readonly greatest: string }>({
   least: anyText,
   greatest: anyText,
 })
@@ -92,7 +92,7 @@ export const PARTITION_CHECKS = {
   range: shapeOf<DateRange>({
     field: oneOf(['ContentUpdatedAt', 'UpdatedAt']),
     requested: orNull(REQUESTED),
-    observed: orNull(LEAST_AND_GREATEST),
+    observed: orNull(MIN_AND_MAX),
   }),
   counts: shapeOf<Counts>({ ...LINE_COUNTS, rows: valuesOf(count) }),
   older: optional(count),

@@ -7,17 +7,17 @@ import type { CheckEntry, DateRange, FileOfRun, PartitionEntry, PullEntry } from
 import { announcementOf, isReplay, kindOf } from '../../core/source-kinds.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { anyText, count, type FormOf, list, objectOf, optional } from '../../support/json-form.ts'
-import { CONTENT_NAME, LEAST_AND_GREATEST, REQUESTED } from './entry-form.ts'
+import { CONTENT_NAME, MIN_AND_MAX, REQUESTED } from './entry-form.ts'
 import { isLoaded, knownByBytes, sourceOf, sourcesOf } from './sources.ts'
 
 /** Forms of the fields of a summary. A field that is absent is in no entry. */
 export const SUMMARY_FORMS = {
   entries: count,
   /** Least and greatest id of a run. */
-  runs: LEAST_AND_GREATEST,
+  runs: MIN_AND_MAX,
   contents: optional(list(CONTENT_NAME)),
   requested: optional(REQUESTED),
-  observed: optional(LEAST_AND_GREATEST),
+  observed: optional(MIN_AND_MAX),
   /** Partitions with names that the contract does not know. */
   drift: optional(count),
   /** Partitions that have lines in the quarantine, or were loaded from it. */

@@ -28,7 +28,7 @@ import { changedSources, type KeptViews, keptViews, type LakeContents } from '..
 import { storageOf } from '../../storage/open-storage.ts'
 import type { StoredFile } from '../../storage/storage.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { settled, sideBySide } from '../../support/side-by-side.ts'
+import { settled } from '../../support/side-by-side.ts'
 import { fixedPart } from '../ducklake/fixed-part.ts'
 import { CATALOG_FORM, emptyCatalog, makeCatalog } from '../ducklake/make-catalog.ts'
 import { askDatabase, deleteFilesOf, verifyCatalog } from '../ducklake/verify-catalog.ts'
@@ -286,9 +286,6 @@ export const writeLakeFiles = (lake: string, options: LakeFileOptions = {}): Pro
     return { views, catalog }
   }, foldersOf(lake))
 
-/** Both files are made at once of a lake of fewer files: of more each takes much memory. */
-const FEW_FILES = 1000
-
 const writeSome = async (
   lake: string,
   kinds: readonly FileKind[],
@@ -306,9 +303,10 @@ const writeSome = async (
     }
   }
   const write = async (make: MakeDatabase): Promise<void> => {
-    const atOnce = filesOf(await readRoot(lake)) < FEW_FILES ? kinds.length : 1
-    const found = await sideBySide(kinds, atOnce, (kind) => writeOne(make, kind))
-    reasons.push(...found.filter((one) => one !== undefined))
+    for (const kind of kinds) {
+      const reason = await writeOne(make, kind)
+      if (reason !== undefined) reasons.push(reason)
+    }
     await syncNames(lake)
   }
   try {

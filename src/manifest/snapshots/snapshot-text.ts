@@ -36,14 +36,14 @@ const listLines = (name: string, entries: readonly unknown[]): string =>
 export const rootToText = ({ lists, versions, ...fields }: SnapshotRoot): string => {
   // Results of checks have come later: a lake without any says nothing of them.
   const names = LIST_NAMES.filter((name) => name !== 'checks' || lists.checks.length > 0)
-  const texts = names.map((name) =>
+  const strings = names.map((name) =>
     listLines(
       name,
       lists[name].map(({ ref }) => ref),
     ),
   )
-  texts.push(listLines('versions', versions))
-  const body = `{\n${fieldLines({ format: FORMAT, ...headOf(fields), ...fields })}${texts.join('')}`
+  strings.push(listLines('versions', versions))
+  const body = `{\n${fieldLines({ format: FORMAT, ...headOf(fields), ...fields })}${strings.join('')}`
   return body + ending(sha256Of(body))
 }
 

@@ -175,7 +175,7 @@ const checkLastCheckpoint = async (
   countRows: CountRows,
 ): Promise<Published> => {
   const folder = path.slice(0, -nameOf(path).length)
-  const texts = beside.map(async (one) => {
+  const strings = beside.map(async (one) => {
     const version = /\/(\d{20})\.checkpoint\.parquet$/.exec(one)?.[1]
     if (version === undefined || !one.startsWith(folder)) return []
     const size = await storageOf(lake).examine(one, {}, (_, local) => rowsOrReason('', local, countRows))
@@ -183,7 +183,7 @@ const checkLastCheckpoint = async (
   })
   const bytes = await storageOf(lake).read(path)
   if (bytes === null) return missing(path)
-  return (await Promise.all(texts)).flat().includes(bytes.toString('latin1'))
+  return (await Promise.all(strings)).flat().includes(bytes.toString('latin1'))
     ? 'right'
     : { path, problem: 'changed', detail: 'it does not name a checkpoint that stands beside it' }
 }

@@ -151,9 +151,9 @@ export class PartChecker {
 }
 
 /** @returns whether it was not there */
-const addNew = (texts: Set<string>, text: string): boolean => {
-  const before = texts.size
-  return texts.add(text).size > before
+const addNew = (strings: Set<string>, text: string): boolean => {
+  const before = strings.size
+  return strings.add(text).size > before
 }
 
 /** Runs and sources of a snapshot: what its totals say of them is no sum over parts. */

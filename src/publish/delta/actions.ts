@@ -138,8 +138,8 @@ const statisticsText = ({ file, statistics }: MeasuredFile): string => {
   const columns = [...statistics]
   return members([
     ['numRecords', String(file.rows)],
-    ['minValues', members(columns.map(([name, { least }]) => [name, endText(least)]))],
-    ['maxValues', members(columns.map(([name, { greatest }]) => [name, endText(greatest)]))],
+    ['minValues', members(columns.map(([name, { min }]) => [name, endText(min)]))],
+    ['maxValues', members(columns.map(([name, { max }]) => [name, endText(max)]))],
     [
       'nullCount',
       members(columns.map(([name, { nulls }]) => [name, nulls === undefined ? undefined : String(nulls)])),

@@ -131,7 +131,7 @@ const FILE_ACTION = `to_json({'add': {'path': "add".path, 'partitionValues': "ad
 
 /** The files of a checkpoint as lines of JSON, without their statistics, which are most of it. */
 export const streamFiles = (session: Session, path: string): AsyncGenerator<string> =>
-  session.streamTexts(`SELECT ${FILE_ACTION} FROM ${readParquet(pathSql(path))} WHERE "add" IS NOT NULL`)
+  session.streamStrings(`SELECT ${FILE_ACTION} FROM ${readParquet(pathSql(path))} WHERE "add" IS NOT NULL`)
 
 /** Files of a checkpoint that firmlake does not write. */
 export const streamUnknownFiles = (
@@ -144,13 +144,13 @@ export const streamUnknownFiles = (
       ? ''
       : `OR try_cast("add"."partitionValues"['version'] AS BIGINT) IS NULL OR try_cast("add"."partitionValues"['snapshot'] AS BIGINT) IS NULL
   OR "add"."partitionValues"['load'] IS NULL OR "add"."partitionValues"['loaded_at'] IS NULL`
-  return session.streamTexts(`SELECT ${FILE_ACTION} FROM ${readParquet(pathSql(path))} WHERE "add" IS NOT NULL
+  return session.streamStrings(`SELECT ${FILE_ACTION} FROM ${readParquet(pathSql(path))} WHERE "add" IS NOT NULL
 AND coalesce(NOT regexp_full_match("add".path, ${literal(fileName)}) ${partition}, true)`)
 }
 
 /** The actions of a checkpoint as lines of JSON, but for its files. */
 export const streamCheckpoint = (session: Session, path: string): AsyncGenerator<string> =>
-  session.streamTexts(`SELECT CASE
+  session.streamStrings(`SELECT CASE
   WHEN "metaData" IS NOT NULL THEN to_json({'metaData': {'id': "metaData".id,
     'schemaString': "metaData"."schemaString", 'partitionColumns': "metaData"."partitionColumns",
     'createdTime': "metaData"."createdTime"}})

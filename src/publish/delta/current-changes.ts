@@ -27,7 +27,7 @@ import type { FindChanges, RemovedFile, TableState } from './table-changes.ts'
 const ENDING = '.parquet'
 
 /** Bytes of a piece: the fewer, the less a night writes again, and the more files a reader opens. */
-const LEAST_PIECE_BYTES = 512 * 1024
+const MIN_PIECE_BYTES = 512 * 1024
 const MOST_PIECE_BYTES = 10 * 1024 * 1024
 /** Pieces of a table whose pieces are neither least nor most. */
 const USUAL_PIECES = 512
@@ -39,7 +39,7 @@ const USUAL_PIECES = 512
  * @param tableBytes of all files of its table
  */
 export const piecesOf = (bytes: number, tableBytes: number): number => {
-  const pieceBytes = Math.min(Math.max(tableBytes / USUAL_PIECES, LEAST_PIECE_BYTES), MOST_PIECE_BYTES)
+  const pieceBytes = Math.min(Math.max(tableBytes / USUAL_PIECES, MIN_PIECE_BYTES), MOST_PIECE_BYTES)
   return Math.max(1, Math.round(bytes / pieceBytes))
 }
 
@@ -62,8 +62,8 @@ const sourceOf = ({ run, name }: Pick<TableFile, 'run' | 'name'>): string =>
   `${run}/${name.slice(name.lastIndexOf('/') + 1, -ENDING.length)}`
 
 const rangeIn = ({ owner = '' }: Table, statistics: FileStatistics): string => {
-  const { least, greatest } = statistics.get(owner) ?? {}
-  return least === undefined || greatest === undefined ? '' : `_${least}_${greatest}`
+  const { min, max } = statistics.get(owner) ?? {}
+  return min === undefined || max === undefined ? '' : `_${min}_${max}`
 }
 
 /** The file as a whole. Its bytes are there already: another name is enough. */

@@ -210,8 +210,8 @@ export class DeltaLog {
   }
 
   #actionsOf(bytes: Buffer): readonly Action[] {
-    const texts = bytes.toString('utf8').split('\n')
-    return texts.filter((text) => text.trim() !== '').map((text) => this.#parse(text))
+    const strings = bytes.toString('utf8').split('\n')
+    return strings.filter((text) => text.trim() !== '').map((text) => this.#parse(text))
   }
 
   /** Reads the commit of the next version. */

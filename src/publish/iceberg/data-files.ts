@@ -51,10 +51,10 @@ const metricsOf = (layout: TableLayout, rows: number, statistics: FileStatistics
     if (column === undefined || typeof type !== 'string') continue
     values.push({ key: id, value: rows })
     if (column.nulls !== undefined) nulls.push({ key: id, value: column.nulls })
-    const least = column.least === undefined ? null : boundOf(type, column.least, 'lower')
-    const greatest = column.greatest === undefined ? null : boundOf(type, column.greatest, 'upper')
-    if (least !== null) lower.push({ key: id, value: least })
-    if (greatest !== null) upper.push({ key: id, value: greatest })
+    const min = column.min === undefined ? null : boundOf(type, column.min, 'lower')
+    const max = column.max === undefined ? null : boundOf(type, column.max, 'upper')
+    if (min !== null) lower.push({ key: id, value: min })
+    if (max !== null) upper.push({ key: id, value: max })
   }
   return { value_counts: values, null_value_counts: nulls, lower_bounds: lower, upper_bounds: upper }
 }

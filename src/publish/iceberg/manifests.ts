@@ -186,7 +186,7 @@ export const describeManifest = (
   const rows = (some: readonly ManifestEntryRecord[]): number =>
     some.reduce((sum, { data_file }) => sum + data_file.record_count, 0)
   const [added, existing, deleted] = [of(STATUS.added), of(STATUS.existing), of(STATUS.deleted)]
-  const least = [...existing, ...added].reduce(
+  const min = [...existing, ...added].reduce(
     (number, entry) => Math.min(number, entry.sequence_number ?? sequenceNumber),
     sequenceNumber,
   )
@@ -196,7 +196,7 @@ export const describeManifest = (
     partition_spec_id: spec['spec-id'],
     content: FILE_CONTENT[content],
     sequence_number: sequenceNumber,
-    min_sequence_number: least,
+    min_sequence_number: min,
     added_snapshot_id: snapshotId,
     added_files_count: added.length,
     existing_files_count: existing.length,

@@ -53,12 +53,12 @@ export const batchesKind: JobKind<BatchFilesJob> = {
     return {
       ...{ held, discarded, unnameable },
       ...(files.length === 0 && { nothing: nothingReason({ held, discarded, unnameable }) }),
-      texts: async (place) => [batchFilesText(files, place)],
+      strings: async (place) => [batchFilesText(files, place)],
       sources: async (run) =>
         (await openBatchSources(service, run, files, { ...options, limits: {} })).sources,
       cut: async () => ({
         units: files.map(({ name }, at) => ({ phase: 0, job: 0, sources: [{ name, at }] })),
-        texts: [batchFilesText(files)],
+        strings: [batchFilesText(files)],
         skipped: skippedFiles({ held, discarded, unnameable }),
       }),
     }

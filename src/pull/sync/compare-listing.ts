@@ -36,9 +36,9 @@ const EMPTY: Snapshot = {
 
 const listedSql = (files: readonly string[]): string => {
   const fields = [`${ident('InternalId')} BIGINT`, ...STAMPS.map((name) => `${ident(name)} VARCHAR`)]
-  const texts = STAMPS.map((name) => `i.${ident(name)}`).join(', ')
+  const strings = STAMPS.map((name) => `i.${ident(name)}`).join(', ')
   // A company that moved between two pages may be listed twice.
-  return `SELECT DISTINCT ON (i.${ident('InternalId')}) i.${ident('InternalId')} AS id, ${instantsOf(`[${texts}]`)} AS stamps
+  return `SELECT DISTINCT ON (i.${ident('InternalId')}) i.${ident('InternalId')} AS id, ${instantsOf(`[${strings}]`)} AS stamps
 FROM (SELECT ${ident('MinifiedInfo')} AS i FROM read_ndjson(${pathsSql(files)}, ${NO_FOLDER_COLUMNS},
   columns = {${ident('MinifiedInfo')}: ${literal(`STRUCT(${fields.join(', ')})`)}}, auto_detect = false, records = true))
 WHERE i.${ident('InternalId')} IS NOT NULL`

@@ -54,7 +54,7 @@ interface SyncingOptions extends Omit<PullingOptions, 'onEvent'> {
 export const syncSettings = (
   settings: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,
 ): PullSettings & { readonly content: 'companies' } => ({
-  ...{ content: 'companies', pageSize: LIMITS.pageSize.most, cap: LIMITS.pageReach },
+  ...{ content: 'companies', pageSize: LIMITS.pageSize.max, cap: LIMITS.pageReach },
   ...settings,
 })
 

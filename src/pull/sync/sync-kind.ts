@@ -79,7 +79,7 @@ export const syncKind: JobKind<SyncJob, Synced> = {
         (scratch) => listChanges(service, { lake, run: '', scratch }, job, windows, snapshot, listing),
         inLake(lake, RUNS_FOLDER),
       )
-      return { units: unitsOfWindows(changeWindows(job, findings)), texts: [findingsText(findings)] }
+      return { units: unitsOfWindows(changeWindows(job, findings)), strings: [findingsText(findings)] }
     }),
   open: async (run, job, _limits, options, part) => {
     const { concurrency, signal, onSync } = options

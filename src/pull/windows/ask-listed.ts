@@ -125,8 +125,8 @@ export const scopeOf = (search: SearchParameters): string | undefined => {
     const filter = scopeParameter(name)
     if (filter === undefined) return undefined
     // A service may take codes in any letter case; to find none of them here would hide companies that are gone.
-    const texts = values.map((value) => literal(String(value).toLowerCase())).join(', ')
-    conditions.push(`lower(CAST(${companyColumn('BasicDetails', filter)} AS VARCHAR)) IN (${texts})`)
+    const strings = values.map((value) => literal(String(value).toLowerCase())).join(', ')
+    conditions.push(`lower(CAST(${companyColumn('BasicDetails', filter)} AS VARCHAR)) IN (${strings})`)
   }
   return conditions.join(' AND ')
 }

@@ -112,7 +112,7 @@ export const eachPage = async (
   for (let pass = 1; pass <= MOST_PASSES; pass += 1) {
     let last: MinifiedPage | undefined
     let counted = 0
-    for (let number = 1; number <= LIMITS.pageNumber.most && last?.hasNext !== false; number += 1) {
+    for (let number = 1; number <= LIMITS.pageNumber.max && last?.hasNext !== false; number += 1) {
       last = await minifiedPage(listed, number, options)
       if (!take(last)) return 0
       for (const id of last.ids) seen.add(id)
@@ -133,7 +133,7 @@ const minifiedPage = async (
   const { service, currency, signal } = options
   const { search } = listed
   const { sortBy, ordered } = await orderOf(service, listed, signal)
-  const pageSize = LIMITS.pageSize.most
+  const pageSize = LIMITS.pageSize.max
   const {
     value,
     pagination,

@@ -76,7 +76,7 @@ export const planClosing = async (
 
 /** Requests for pages that a listing takes, at most. */
 export const listingPages = ({ announced }: PlannedListing): number =>
-  Math.min(LIMITS.pageNumber.most, Math.max(1, Math.ceil(announced / LIMITS.pageSize.most)))
+  Math.min(LIMITS.pageNumber.max, Math.max(1, Math.ceil(announced / LIMITS.pageSize.max)))
 
 interface Size {
   readonly count: number
@@ -248,7 +248,7 @@ class ClosingPlanner {
       .flatMap((column) => bothEnds(search, records, column))
       .map((listing): PlannedListing => ({ ...listing, probe: true }))
     // From both ends of all, where one a page is to be expected.
-    const byId = this.#isSortable(ID) && left * LIMITS.pageSize.most >= records
+    const byId = this.#isSortable(ID) && left * LIMITS.pageSize.max >= records
     return byId ? [...probes, ...bothEnds(search, records, ID)] : probes
   }
 

@@ -53,7 +53,7 @@ export const unitsOfWindows = (windows: readonly RunWindow[]): readonly WorkUnit
 export const prepareSearch = async <J extends PullJob | SyncJob>(
   job: J,
   options: KindOptions,
-  cut: (service: Service, windows: PullPlan) => Promise<Pick<CutJob, 'units' | 'texts'>>,
+  cut: (service: Service, windows: PullPlan) => Promise<Pick<CutJob, 'units' | 'strings'>>,
 ): Promise<PreparedJob> => {
   const { lake, signal } = options
   const service = await options.service(job.url)
@@ -62,11 +62,11 @@ export const prepareSearch = async <J extends PullJob | SyncJob>(
   const plan = async (): Promise<PullPlan> => planPull(service, job, await pullsIfAny(lake), { signal })
   return {
     ...before,
-    texts: async (place) => [windowsText(await plan(), place)],
+    strings: async (place) => [windowsText(await plan(), place)],
     cut: async () => {
       const windows = await plan()
-      const { units, texts } = await cut(service, windows)
-      return { units, texts: [windowsText(windows), ...texts], skipped: [] }
+      const { units, strings } = await cut(service, windows)
+      return { units, strings: [windowsText(windows), ...strings], skipped: [] }
     },
   }
 }
@@ -106,7 +106,7 @@ export const pullKind: JobKind<PullJob, Pulled> = {
   prepare: (job, options) =>
     prepareSearch(job, options, async (_, windows) => ({
       units: unitsOfWindows(windowsOf(job.content, windows)),
-      texts: [],
+      strings: [],
     })),
   open: async (run, job, _limits, options, part) => {
     const { concurrency, signal, onPull } = options

@@ -227,11 +227,11 @@ class Chain {
     this.#checkIds(value.ids)
     const was = this.#checkpoint
     const ids = value.ids.length === 0 ? null : sha256Of(value.ids.join())
-    const [least, greatest] = [value.ids[0], value.ids.at(-1)]
-    const overlaps = least !== undefined && was.lastId !== null && least <= BigInt(was.lastId)
+    const [min, max] = [value.ids[0], value.ids.at(-1)]
+    const overlaps = min !== undefined && was.lastId !== null && min <= BigInt(was.lastId)
     const repeated = overlaps && ids === was.lastIds
     this.#repeats = repeated ? this.#repeats + 1 : 0
-    if (overlaps && (!repeated || this.#repeats >= MOST_REPEATS)) throw this.#disordered(least)
+    if (overlaps && (!repeated || this.#repeats >= MOST_REPEATS)) throw this.#disordered(min)
     // Ignore a repeated page, its cursor included, unless it comes again.
     const given = value.records === 0 ? null : pagination.Cursor
     const next = repeated && this.#repeats < MOST_REPEATS - 1 ? was.cursor : given
@@ -240,7 +240,7 @@ class Chain {
         ? { chain: was.chain + 1, restarts: 0 }
         : {
             cursor: next,
-            ...(!repeated && greatest !== undefined && { lastId: String(greatest), lastIds: ids }),
+            ...(!repeated && max !== undefined && { lastId: String(max), lastIds: ids }),
           }
     const taken = {
       ...was,

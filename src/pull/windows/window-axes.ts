@@ -97,14 +97,14 @@ export const valueAxis = (
 
 /** Steps of a figure axis to a power of ten, and the powers on either side of zero: 0.001 to 1e15. */
 const STEPS = 256
-const [LEAST_POWER, MOST_POWER] = [-3, 15]
-const MOST_STEP = (MOST_POWER - LEAST_POWER) * STEPS
+const [MIN_POWER, MOST_POWER] = [-3, 15]
+const MOST_STEP = (MOST_POWER - MIN_POWER) * STEPS
 
-const LEAST_FIGURE = -1e18
+const MIN_FIGURE = -1e18
 
 /** A bound between two positions: powers of ten in small steps, mirrored below zero. */
 const boundAt = (position: number): number =>
-  position === 0 ? 0 : Math.sign(position) * 10 ** (LEAST_POWER + (Math.abs(position) - 1) / STEPS)
+  position === 0 ? 0 : Math.sign(position) * 10 ** (MIN_POWER + (Math.abs(position) - 1) / STEPS)
 
 /** The values of a figure. A search that has a filter of its own by it is not cut along it. */
 export const figureAxis = (search: SearchParameters, parameter: string): Axis | undefined => {
@@ -117,8 +117,8 @@ export const figureAxis = (search: SearchParameters, parameter: string): Axis | 
     own: false,
     // A single value is "at least": the ends are open, and both together mean "has a figure".
     values: (from, to) => {
-      const least = from === first ? LEAST_FIGURE : boundAt(from)
-      return to === last ? [least] : [least, boundAt(to + 1)]
+      const min = from === first ? MIN_FIGURE : boundAt(from)
+      return to === last ? [min] : [min, boundAt(to + 1)]
     },
     cut: midpoint,
     overlaps: true,

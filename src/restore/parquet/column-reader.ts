@@ -200,7 +200,7 @@ export const dictionaryLongs = ({ dictionary, size }: CodedColumn): bigint[] =>
 export const dictionaryIntegers = ({ dictionary, size }: CodedColumn): Int32Array =>
   Int32Array.from({ length: size }, (_, at) => dictionary.readInt32LE(4 * at))
 
-export const dictionaryTexts = ({ dictionary, size }: CodedColumn): string[] => {
+export const dictionaryStrings = ({ dictionary, size }: CodedColumn): string[] => {
   let at = 0
   return Array.from({ length: size }, () => {
     const from = at + 4

@@ -67,7 +67,7 @@ const columnOf = (meta: ThriftStruct): readonly [string, ColumnChunk] => {
   const dictionary = meta.get(11)
   const data = numberField(meta, 9)
   return [
-    textsField(meta, 3).join('.'),
+    stringsField(meta, 3).join('.'),
     {
       codec: numberField(meta, 4),
       values: numberField(meta, 5),
@@ -187,7 +187,7 @@ export const structField = (struct: ThriftStruct, id: number): ThriftStruct => {
 }
 export const structsField = (struct: ThriftStruct, id: number): readonly ThriftStruct[] =>
   listAt(struct, id).filter((value): value is ThriftStruct => value instanceof Map)
-export const textsField = (struct: ThriftStruct, id: number): readonly string[] =>
+export const stringsField = (struct: ThriftStruct, id: number): readonly string[] =>
   listAt(struct, id).map(String)
 
 const listAt = (struct: ThriftStruct, id: number): readonly ThriftValue[] => {

@@ -16,7 +16,7 @@ import { finish, type LoadParts, loadSource, type SourceRun } from './load-sourc
 import { DonePartitions, type Finished, type WholeSource } from './partition-entry.ts'
 import { type RunEvent, WorkProgress } from './progress.ts'
 import { toBeLoaded } from './skip-sources.ts'
-import { LEAST_SHARED, type SourceToLoad, smallTogether } from './small-sources.ts'
+import { MIN_SHARED, type SourceToLoad, smallTogether } from './small-sources.ts'
 import { followed, type SourceOutcome, SourceResults, type SourcesLoaded, settle } from './source-results.ts'
 import { TaskPool } from './task-pool.ts'
 
@@ -66,7 +66,7 @@ export const loadSources = async (
   try {
     const all = followed(identified(sources, run, options.signal), run)
     const needed = toBeLoaded(all, run)
-    const together = sources.length < LEAST_SHARED ? needed : smallTogether(needed, run)
+    const together = sources.length < MIN_SHARED ? needed : smallTogether(needed, run)
     for await (const one of together) {
       const outcome = await load(one, run)
       await settle(one, outcome, run)

@@ -24,7 +24,7 @@ const SMALL_BYTES = MIB
 const SHARED_BYTES = 4 * MIB
 const MOST_SOURCES = 1000
 /** Fewer have a partition each, which people find again more easily. */
-export const LEAST_SHARED = 8
+export const MIN_SHARED = 8
 
 /** A source that is loaded: one as it is, or several small ones as one. */
 export interface SourceToLoad extends IdentifiedSource {
@@ -185,6 +185,6 @@ class SmallSources {
     this.#members = []
     this.#bytes = 0
     const [first] = members
-    return first && members.length >= LEAST_SHARED ? [together(first, members)] : members.map(alone)
+    return first && members.length >= MIN_SHARED ? [together(first, members)] : members.map(alone)
   }
 }

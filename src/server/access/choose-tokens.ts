@@ -95,9 +95,9 @@ export interface TokenRegistry {
 /** The characters of a bearer token (RFC 6750). */
 export const TOKEN_FORM = /^[A-Za-z0-9\-._~+/]+=*$/
 
-const LEAST = SERVER_LIMITS.tokenCharacters
-const LONG_TOKEN = new RegExp(`^(?=.{${LEAST}})${TOKEN_FORM.source.slice(1)}`)
-const TOKEN_EXPECTED = `${LEAST} characters or more of A-Z a-z 0-9 -._~+/`
+const MIN = SERVER_LIMITS.tokenCharacters
+const LONG_TOKEN = new RegExp(`^(?=.{${MIN}})${TOKEN_FORM.source.slice(1)}`)
+const TOKEN_EXPECTED = `${MIN} characters or more of A-Z a-z 0-9 -._~+/`
 
 export const tokenHash = (token: string): Buffer => createHash('sha256').update(token).digest()
 
@@ -111,7 +111,7 @@ const registryOf = (entriesNow: () => Promise<readonly TokenEntry[]>): TokenRegi
   }
   return {
     // An entry with a hash does not say its token's length.
-    find: async (token) => (token.length < LEAST ? undefined : findHash(tokenHash(token))),
+    find: async (token) => (token.length < MIN ? undefined : findHash(tokenHash(token))),
     findHash,
   }
 }

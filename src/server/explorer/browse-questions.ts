@@ -87,8 +87,8 @@ const matchedCompanies = (filter: Filter, put: Put, isCounted: boolean): string 
     const values = filter[facet]
     return `${isSet(values) ? oneOfValues(COLUMNS[facet][0], values, put) : 'true'} AS by_${facet}`
   })
-  const texts = text.trim() === '' ? '' : ` WHERE ${textCondition(text, put)}`
-  const base = `SELECT * EXCLUDE (${DETAILS.join(', ')}), ${passes.join(', ')} FROM ${COMPANY_LIST}${texts}`
+  const strings = text.trim() === '' ? '' : ` WHERE ${textCondition(text, put)}`
+  const base = `SELECT * EXCLUDE (${DETAILS.join(', ')}), ${passes.join(', ')} FROM ${COMPANY_LIST}${strings}`
   return `WITH base AS (
   ${isCounted ? base : `FROM (${base}) WHERE ${passing('size')}`}
 ), unit AS (

@@ -49,7 +49,7 @@ export interface LakeTurns {
 }
 
 /** Memory with which an engine can answer at all. */
-const LEAST_BYTES = 64 * 1024 ** 2
+const MIN_BYTES = 64 * 1024 ** 2
 
 /** Engines that were left behind may hold all their memory: the next one has half as much, so that all have less than twice. */
 const openSnapshot = async (
@@ -62,7 +62,7 @@ const openSnapshot = async (
       'QUERY_FAILED',
       `Cannot answer: ${left} statements that DuckDB cannot stop are still running, expected them to end first; ask again later`,
     )
-  const memoryBytes = Math.min(allBytes, Math.max(LEAST_BYTES, Math.floor(allBytes / 2 ** left)))
+  const memoryBytes = Math.min(allBytes, Math.max(MIN_BYTES, Math.floor(allBytes / 2 ** left)))
   const root = await readRoot(lake, snapshot)
   const query = await openLakeQuery({
     ...{ lake, memoryBytes, threads, inPlace, files, opens },

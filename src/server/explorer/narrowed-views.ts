@@ -124,7 +124,7 @@ WHERE ${ofRecord(rights, undefined, rowsOf)} AND ${outsideHistory(rights, rowsOf
 })
 
 /** Rows of what entities hold, without texts that may say who a protected one of the record is. */
-const withoutTexts = (rows: string): string =>
+const withoutStrings = (rows: string): string =>
   `(SELECT * EXCLUDE (is_named) REPLACE (${hiding(['text'], 'is_named')}) FROM (SELECT *, company_id IN (FROM persons.named) AS is_named FROM ${rows}))`
 
 const areaOf = (list: string): Area | undefined => AREAS.find((area) => AREA_FIELDS[area] === list)
@@ -136,14 +136,14 @@ const ownerships = (rights: Rights): NarrowedView => ({
       ([list, kind]) => `kind = ${literal(kind)} AND ${ofRecord(rights, areaOf(list), rowsOf)}`,
     )
     const open = rights === 'everything' ? 'true' : `(${kinds.join(' OR ')})`
-    return `FROM ${withoutTexts(rowsOf('ownerships'))} WHERE ${open} AND ${outsideHistory(rights, rowsOf)}`
+    return `FROM ${withoutStrings(rowsOf('ownerships'))} WHERE ${open} AND ${outsideHistory(rights, rowsOf)}`
   },
 })
 
 const roles = (rights: Rights): NarrowedView => ({
   name: 'roles',
   select: (rowsOf) =>
-    `FROM ${withoutTexts(rowsOf('roles'))} WHERE ${ofRecord(rights, 'Key Person', rowsOf)} AND ${outsideHistory(rights, rowsOf)}`,
+    `FROM ${withoutStrings(rowsOf('roles'))} WHERE ${ofRecord(rights, 'Key Person', rowsOf)} AND ${outsideHistory(rights, rowsOf)}`,
 })
 
 const closed = (name: string): NarrowedView => ({ name, select: (rowsOf) => `FROM ${rowsOf(name)} LIMIT 0` })

@@ -32,8 +32,8 @@ const dictionaryOf = (name: string): Dictionary | undefined =>
 const codesText = (name: string | undefined): string => {
   const values = (name === undefined ? undefined : dictionaryOf(name))?.values ?? []
   if (values.length === 0) return ''
-  const texts = values.map(({ value, name: text }) => (String(value) === text ? text : `${value} ${text}`))
-  return ` Values: ${texts.join(', ')}.`
+  const strings = values.map(({ value, name: text }) => (String(value) === text ? text : `${value} ${text}`))
+  return ` Values: ${strings.join(', ')}.`
 }
 
 const MASKED: Schema = { type: 'string', const: PROTECTED_IDENTITY }
@@ -55,7 +55,7 @@ const typeOf = (field: Field, self: ObjectType): Schema => {
       return { type: 'number', format: 'double' }
     case 'boolean':
       return { type: 'boolean' }
-    case 'texts':
+    case 'strings':
       return listOf({ type: 'string' }, field.masked === true)
     case 'object':
       return schemaRef(field.of.name)

@@ -50,7 +50,7 @@ export const keepContractFields = (record: ExactObject, declaration: ObjectType)
           else if (!isPlain(value)) delete holder[name]
           break
         }
-        case 'texts':
+        case 'strings':
           if (Array.isArray(value)) holder[name] = value.filter(isPlain)
           else if (!isPlain(value)) delete holder[name]
           break

@@ -9,7 +9,7 @@ import { CONTENT, type Content, PROTECTED_IDENTITY } from '../../contract/object
 import { numberKey } from '../../core/person-keys.ts'
 import { isJsonObject, parseToRewrite } from '../../support/exact-json.ts'
 import { closedFields, keepContractFields } from './contract-fields.ts'
-import { maskMentions, type PersonTexts, personTexts, textsToMask } from './mask-mentions.ts'
+import { maskMentions, type PersonStrings, personStrings, stringsToMask } from './mask-mentions.ts'
 import { maskParts } from './mask-parts.ts'
 import { type KnownPersons, protectedParts } from './protected-parts.ts'
 import { partsOf } from './record-parts.ts'
@@ -45,14 +45,14 @@ export const namesNobody = (document: Buffer, isPlain: boolean, known: KnownPers
 }
 
 /** Texts of the protected persons in a record, for other records that may mention them. */
-export const protectedTexts = (document: Buffer, content: Content, known: KnownPersons): PersonTexts => {
+export const protectedStrings = (document: Buffer, content: Content, known: KnownPersons): PersonStrings => {
   const record = parseToRewrite(document.toString())
   return isJsonObject(record)
-    ? personTexts(protectedParts(partsOf(record, CONTENT[content]), known))
+    ? personStrings(protectedParts(partsOf(record, CONTENT[content]), known))
     : NOTHING_TOLD
 }
 
-export const NOTHING_TOLD: PersonTexts = { names: [], numbers: [] }
+export const NOTHING_TOLD: PersonStrings = { names: [], numbers: [] }
 
 /**
  * @param areas of the caller in the record's country
@@ -64,7 +64,7 @@ export const leavingRecord = (
   content: Content,
   areas: Areas,
   known: KnownPersons,
-  told: PersonTexts = NOTHING_TOLD,
+  told: PersonStrings = NOTHING_TOLD,
 ): Buffer => {
   const record = parseToRewrite(document.toString())
   if (!isJsonObject(record)) return document
@@ -73,9 +73,9 @@ export const leavingRecord = (
   const parts = partsOf(record, declaration)
   const persons = protectedParts(parts, known)
   const hasAccess = hasPersonAccess(areas)
-  const texts = textsToMask(persons, told)
+  const strings = stringsToMask(persons, told)
   maskParts(persons, hasAccess)
-  if (!hasAccess) maskMentions(parts, persons, texts)
+  if (!hasAccess) maskMentions(parts, persons, strings)
   if (!hasEveryArea(areas)) keepContractFields(record, declaration)
   const closed = closedFields(areas)
   if (closed.length > 0) for (const { object } of parts) for (const field of closed) delete object[field]

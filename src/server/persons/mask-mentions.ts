@@ -10,16 +10,16 @@ import { personIdentity, personName } from './identity.ts'
 import { type RecordPart, valuesNamed } from './record-parts.ts'
 
 /** Names and numbers of protected persons, which no text is to mention. */
-export interface PersonTexts {
+export interface PersonStrings {
   readonly names: readonly string[]
   readonly numbers: readonly string[]
 }
 
-const textsOf = (object: Readonly<ExactObject>, name: string): readonly string[] =>
+const stringsOf = (object: Readonly<ExactObject>, name: string): readonly string[] =>
   valuesNamed(object, name).filter((value) => typeof value === 'string')
 
 /** Names and numbers of parts, before they are masked. */
-export const personTexts = (parts: Iterable<RecordPart>): PersonTexts => {
+export const personStrings = (parts: Iterable<RecordPart>): PersonStrings => {
   const [names, numbers]: [string[], string[]] = [[], []]
   for (const part of parts) {
     const { object, kind } = part
@@ -27,8 +27,8 @@ export const personTexts = (parts: Iterable<RecordPart>): PersonTexts => {
     if (!isCompany) numbers.push(...own)
     if (kind === 'record' || kind === 'part') continue
     names.push(personName(part))
-    for (const first of textsOf(object, 'FirstName'))
-      for (const last of textsOf(object, 'LastName')) names.push(`${first} ${last}`, `${last} ${first}`)
+    for (const first of stringsOf(object, 'FirstName'))
+      for (const last of stringsOf(object, 'LastName')) names.push(`${first} ${last}`, `${last} ${first}`)
   }
   return { names: names.filter((name) => name !== ''), numbers }
 }
@@ -40,7 +40,7 @@ const letters = (text: string): string =>
     .replace(/[^\p{L}\p{M}\p{N}]/gu, '')
 
 /** Whether a document may mention somebody: all that it cannot is certain. */
-export const mayMention = (document: Buffer, { names, numbers }: PersonTexts): boolean => {
+export const mayMention = (document: Buffer, { names, numbers }: PersonStrings): boolean => {
   if (names.length + numbers.length === 0) return false
   const text = document.toString()
   if (text.includes('\\')) return true
@@ -50,7 +50,7 @@ export const mayMention = (document: Buffer, { names, numbers }: PersonTexts): b
 
 /** First and last names alone, which count in what is said of the person. */
 const partNames = (parts: Iterable<RecordPart>): readonly string[] =>
-  [...parts].flatMap(({ object }) => ['FirstName', 'LastName'].flatMap((name) => textsOf(object, name)))
+  [...parts].flatMap(({ object }) => ['FirstName', 'LastName'].flatMap((name) => stringsOf(object, name)))
 
 const IS_NAME = /name$|^previousnames$/i
 
@@ -94,9 +94,9 @@ const cleanObject = (part: RecordPart, { isIn }: Mentions): void => {
 export const maskMentions = (
   parts: readonly RecordPart[],
   persons: ReadonlySet<RecordPart>,
-  texts: PersonTexts & { readonly single: readonly string[] },
+  strings: PersonStrings & { readonly single: readonly string[] },
 ): void => {
-  const { names, numbers, single } = texts
+  const { names, numbers, single } = strings
   if (names.length + numbers.length === 0) return
   const mentions = mentionsOf(
     identifiersOf({ names, nationalIds: numbers }, []),
@@ -106,8 +106,8 @@ export const maskMentions = (
   for (const part of parts) cleanObject(part, mentions)
 }
 
-export const textsToMask = (persons: ReadonlySet<RecordPart>, told: PersonTexts) => {
-  const { names, numbers } = personTexts(persons)
+export const stringsToMask = (persons: ReadonlySet<RecordPart>, told: PersonStrings) => {
+  const { names, numbers } = personStrings(persons)
   return {
     names: [...names, ...told.names],
     numbers: [...numbers, ...told.numbers],

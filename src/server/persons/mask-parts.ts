@@ -2,7 +2,7 @@
 
 import {
   ALWAYS_MASKED,
-  MASKED_TEXTS,
+  MASKED_STRINGS,
   MASKED_WITHOUT_ACCESS,
   OWN_FIELDS,
   OWN_FIELDS_WITHOUT_ACCESS,
@@ -59,7 +59,7 @@ const maskPerson = (object: ExactObject, hasAccess: boolean): void => {
 
 /** An item of a list of theirs. */
 const maskItem = ({ object, name }: RecordPart, hasAccess: boolean): void => {
-  if (!hasAccess && Object.hasOwn(MASKED_TEXTS, name)) maskFields(object, MASKED_TEXTS[name] ?? [])
+  if (!hasAccess && Object.hasOwn(MASKED_STRINGS, name)) maskFields(object, MASKED_STRINGS[name] ?? [])
 }
 
 /** Fields of the contract may be absent, and a record's country stays. */

@@ -54,7 +54,7 @@ export interface ProtectedInLake extends KnownPersons {
   readonly digest: string
 }
 
-const textsOf = async (session: Session, table: string, column: string): Promise<ReadonlySet<string>> => {
+const stringsOf = async (session: Session, table: string, column: string): Promise<ReadonlySet<string>> => {
   const rows = await session.rows(`SELECT ${column}::VARCHAR AS text FROM persons.${table}`)
   return new Set(rows.map(({ text }) => String(text)))
 }
@@ -64,10 +64,10 @@ const DIGEST = `SELECT coalesce(sha256(string_agg(text, chr(10) ORDER BY text)),
   UNION ALL SELECT 'birth ' || birth FROM persons.birth UNION ALL SELECT 'company ' || internal_id FROM persons.company)`
 
 export const readPersons = async (session: Session): Promise<ProtectedInLake> => ({
-  ids: await textsOf(session, 'id', 'person_id'),
-  numbers: await textsOf(session, 'number', 'number'),
-  births: await textsOf(session, 'birth', 'birth'),
-  companies: await textsOf(session, 'company', 'internal_id'),
-  named: await textsOf(session, 'named', 'internal_id'),
+  ids: await stringsOf(session, 'id', 'person_id'),
+  numbers: await stringsOf(session, 'number', 'number'),
+  births: await stringsOf(session, 'birth', 'birth'),
+  companies: await stringsOf(session, 'company', 'internal_id'),
+  named: await stringsOf(session, 'named', 'internal_id'),
   digest: String((await session.rows(DIGEST))[0]?.digest),
 })

@@ -25,7 +25,7 @@ export const chooseEmbedder = async (
       url,
       model,
       key: environment.FIRMLAKE_EMBEDDER_KEY,
-      leastSimilarity: similarityOf(environment.FIRMLAKE_EMBEDDER_LEAST_SIMILARITY),
+      minSimilarity: similarityOf(environment.FIRMLAKE_EMBEDDER_LEAST_SIMILARITY),
     },
     signal,
   )

@@ -5,12 +5,12 @@ export interface Embedder {
   readonly name: string
   readonly dimensions: number
   /** Cosine similarity from which on a text counts as found, -1 to 1. Every embedder has its own scale. */
-  readonly leastSimilarity: number
+  readonly minSimilarity: number
   /**
    * Vectors of length 1, in the order of the texts; all zeros, and so near nothing, for a text with nothing to embed.
    * @throws {ToolkitError} EMBEDDER_FAILED
    */
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>
+  embed(strings: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>
 }
 
 /** An embedder as the description of an index has it; without one the index has no vectors. */

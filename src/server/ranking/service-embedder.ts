@@ -27,7 +27,7 @@ export interface ServiceEmbedderOptions {
   /** Length of the vectors; the service is asked once where it is not given. */
   readonly dimensions?: number | undefined
   /** Every model has its own scale: compare scores of related and unrelated texts. @default 0.25 */
-  readonly leastSimilarity?: number | undefined
+  readonly minSimilarity?: number | undefined
   /** Texts in one request. @default 128 */
   readonly batch?: number | undefined
   /** Requests at a time. @default 4 */
@@ -39,7 +39,7 @@ export interface ServiceEmbedderOptions {
   readonly timing?: RetryTiming | undefined
 }
 
-const LEAST_SIMILARITY = 0.25
+const MIN_SIMILARITY = 0.25
 const BATCH = 128
 const AT_ONCE = 4
 const TIMEOUT_MS = 30_000
@@ -57,7 +57,7 @@ export const serviceEmbedder = async (
   options: ServiceEmbedderOptions,
   signal?: AbortSignal,
 ): Promise<Embedder> => {
-  const { model, batch = BATCH, atOnce = AT_ONCE, leastSimilarity = LEAST_SIMILARITY } = options
+  const { model, batch = BATCH, atOnce = AT_ONCE, minSimilarity = MIN_SIMILARITY } = options
   const address = { endpoint: endpointOf(options.url), key: checkedKey(options.key) }
   const limits: RequestLimits = {
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
@@ -75,11 +75,11 @@ export const serviceEmbedder = async (
   return {
     name: `${model} at ${address.endpoint.host}`,
     dimensions,
-    leastSimilarity,
-    embed: async (texts, stop) => {
-      const vectors: Float32Array[] = texts.map(() => new Float32Array(dimensions))
+    minSimilarity,
+    embed: async (strings, stop) => {
+      const vectors: Float32Array[] = strings.map(() => new Float32Array(dimensions))
       // Services refuse an empty text, and its vector would mean nothing.
-      const asked = texts
+      const asked = strings
         .map((text, at) => ({ at, text: text.slice(0, SENT_LENGTH).toWellFormed() }))
         .filter(({ text }) => text.trim() !== '')
       const batches = Array.from({ length: Math.ceil(asked.length / batch) }, (_, no) =>

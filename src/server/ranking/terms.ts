@@ -29,7 +29,7 @@ const joined = (text: string): string => `regexp_replace(${text}, '[[:punct:][:s
  * The texts of a company, one a row: `internal_id, weight, text`.
  * @param companies a relation with the columns of the lake's `companies`
  */
-export const companyTexts = (companies: string): string => `
+export const companyStrings = (companies: string): string => `
   SELECT internal_id, part.weight AS weight, part.text AS text
   FROM (
     SELECT internal_id, unnest([
@@ -64,7 +64,7 @@ function host(url: string): string {
  */
 export const postingsOf = (companies: string): string => `
   SELECT term, internal_id, sum(weight)::FLOAT AS weight
-  FROM (SELECT internal_id, weight, unnest(${termsOf('text')}) AS term FROM (${companyTexts(companies)}))
+  FROM (SELECT internal_id, weight, unnest(${termsOf('text')}) AS term FROM (${companyStrings(companies)}))
   GROUP BY term, internal_id`
 
 /**
@@ -79,7 +79,7 @@ export const termCountsOf = (postings: string): string => `
 const EMBEDDED_LENGTH = 2000
 
 /** The text that an embedder reads of each company, the most specific first: `internal_id, text`; `text` is '' for none. */
-export const embeddingTexts = (companies: string): string => `
+export const embeddingStrings = (companies: string): string => `
   SELECT internal_id, left(concat_ws('. ',
     company_name,
     array_to_string(list_transform(industry_codes, lambda item: item.text), ', '),
@@ -127,11 +127,11 @@ const questionTerms = (question: string): string => {
  */
 export const rankedByVector = (
   question: string,
-  { dimensions, leastSimilarity }: { readonly dimensions: number; readonly leastSimilarity: number },
+  { dimensions, minSimilarity }: { readonly dimensions: number; readonly minSimilarity: number },
 ): string => `
   SELECT internal_id, score
   FROM (
     SELECT internal_id, array_inner_product(vector::FLOAT[${dimensions}], ${question}::VARCHAR::FLOAT[${dimensions}])::DOUBLE AS score
     FROM serving.embedding
   )
-  WHERE score >= ${leastSimilarity}`
+  WHERE score >= ${minSimilarity}`

@@ -102,7 +102,7 @@ const pageAnswer = async (
       CurrentPage: number,
       HasPrevious: number > 1,
       // A page that page mode does not reach is none that a client could ask for.
-      HasNext: number < Math.min(always.TotalPages, LIMITS.pageNumber.most),
+      HasNext: number < Math.min(always.TotalPages, LIMITS.pageNumber.max),
     },
     body: minified ? await minifiedBody(parts, page, signal) : await fullBody(parts, search, page, signal),
   }

@@ -70,7 +70,7 @@ export const collectValues = async (rows: TableRows): Promise<ReadonlyMap<string
   const { chunks } = await rows.select((from) => `SELECT ${aggregates.join(', ')} FROM ${from}`).chunks()
   for await (const { columns } of chunks) {
     names.forEach((name, at) => {
-      const values = textsOf(columns[2 * at])
+      const values = stringsOf(columns[2 * at])
       if (values.length <= MOST_VALUES) collected.set(name, { values, nulls: numberOf(columns[2 * at + 1]) })
     })
   }
@@ -96,15 +96,19 @@ const isCandidate = ({ name, type }: { readonly name: string; readonly type: str
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The texts of a column of lists in its first row. */
-const textsOf = (column: RawColumn | undefined): readonly string[] => {
+const stringsOf = (column: RawColumn | undefined): readonly string[] => {
   const [child] = column?.children ?? []
   const view = viewOf(column)
-  const texts: string[] = []
-  if (child === undefined || view === undefined) return texts
-  child.texts(Number(view.getBigUint64(0, true)), Number(view.getBigUint64(8, true)), (bytes, start, end) => {
-    texts.push(decoder.decode(bytes.subarray(start, end)))
-  })
-  return texts
+  const strings: string[] = []
+  if (child === undefined || view === undefined) return strings
+  child.strings(
+    Number(view.getBigUint64(0, true)),
+    Number(view.getBigUint64(8, true)),
+    (bytes, start, end) => {
+      strings.push(decoder.decode(bytes.subarray(start, end)))
+    },
+  )
+  return strings
 }
 
 const numberOf = (column: RawColumn | undefined): number => viewOf(column)?.getFloat64(0, true) ?? 0

@@ -108,18 +108,18 @@ const booleanBuilder = (type: Bool, memory: Memory): ColumnBuilder => {
 }
 
 const textBuilder = (type: Utf8, memory: Memory): ColumnBuilder => {
-  const [texts, offsets, validity] = [new ByteBuffer(memory), new Offsets(memory), new Validity(memory)]
+  const [strings, offsets, validity] = [new ByteBuffer(memory), new Offsets(memory), new Validity(memory)]
   return {
-    size: () => texts.size,
+    size: () => strings.size,
     append: (column, from, count) => {
-      column.texts(from, count, (source, start, end) => {
-        texts.append(source, start, end)
-        offsets.append(texts.size)
+      column.strings(from, count, (source, start, end) => {
+        strings.append(source, start, end)
+        offsets.append(strings.size)
       })
       validity.append(column.validity, from, count)
     },
     finish: () => {
-      const [data, valueOffsets] = [texts.take(), offsets.take()]
+      const [data, valueOffsets] = [strings.take(), offsets.take()]
       return makeData({ type, data, valueOffsets, ...validity.take() })
     },
   }

@@ -87,7 +87,7 @@ const cellText = (at: string, style: number, cell: Cell): string => {
 
 /** Rows whose texts say how wide columns are. */
 const MEASURED_ROWS = 200
-const LEAST_WIDTH = 8
+const MIN_WIDTH = 8
 const MOST_WIDTH = 60
 /** Room for the arrow of the filter behind a title. */
 const ARROW = 4
@@ -104,7 +104,7 @@ const widthsOf = (columns: readonly SheetColumn[], rows: readonly (readonly Cell
   columns.map(({ title, formatOf }, at) => {
     const widthIn = (row: readonly Cell[]): number => widthOf(row[at] ?? null, formatOf(row[at] ?? null))
     const most = rows.reduce((width, row) => Math.max(width, widthIn(row)), title.length + ARROW)
-    return Math.min(MOST_WIDTH, Math.max(LEAST_WIDTH, Math.ceil(most) + 1))
+    return Math.min(MOST_WIDTH, Math.max(MIN_WIDTH, Math.ceil(most) + 1))
   })
 
 /** Characters of XML that are compressed at once. */
@@ -315,7 +315,7 @@ export class Workbook {
   }
 
   /** A part of the archive: its sizes and check sum stand behind it. */
-  async #addPart(path: string, texts: Iterable<string> | AsyncIterable<string>): Promise<void> {
+  async #addPart(path: string, strings: Iterable<string> | AsyncIterable<string>): Promise<void> {
     const offset = this.#offset
     const name = Buffer.from(path)
     await this.#emit(u32(0x0403_4b50), PART_FACTS, u32(0, 0, 0), u16(name.length, 0), name)
@@ -323,7 +323,7 @@ export class Workbook {
     let crc = 0
     let size = 0
     const bytes = async function* (): AsyncGenerator<Buffer> {
-      for await (const text of gathered(texts)) {
+      for await (const text of gathered(strings)) {
         const chunk = Buffer.from(text)
         crc = crc32(chunk, crc)
         size += chunk.length
@@ -354,9 +354,9 @@ export class Workbook {
 }
 
 /** Texts put together, so that few calls compress them. */
-async function* gathered(texts: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
+async function* gathered(strings: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
   let waiting = ''
-  for await (const text of texts) {
+  for await (const text of strings) {
     waiting += text
     if (waiting.length < CHUNK) continue
     yield waiting

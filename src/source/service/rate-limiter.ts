@@ -110,7 +110,7 @@ const BELOW_ESTIMATE = 0.95
 const SOON_MS = 4000
 const TOO_HIGH = 0.93
 /** The least part of the rate right after a refusal, and the time until all of it is back. */
-const LEAST_DIP = 0.02
+const MIN_DIP = 0.02
 const RECOVERY_MS = 1000
 const LONGEST_RECOVERY_MS = 30_000
 /** Time without a refusal before going up again: at first, once the edge is known, and at most. */
@@ -120,7 +120,7 @@ const LONGEST_HOLD_MS = 600_000
 /** Given a limit, a hair less: a window of the service may begin in the middle of ours. */
 const BELOW_MOST = 0.985
 /** Slowest rate: one request in ten seconds. */
-const LEAST = 0.1
+const MIN = 0.1
 
 interface RateLearner {
   /** Requests a second from this request on. @param limiting whether it had to wait for its turn */
@@ -233,12 +233,12 @@ const learnRate = (maxPerSecond: number | undefined): RateLearner => {
     throttled: (sentAt, at) => {
       if (sentAt < cutAt) return
       const isStarved = cutAt > Number.NEGATIVE_INFINITY && counts.sinceCut() === 0
-      dip = Math.max(LEAST_DIP, partAt(at) / 2)
+      dip = Math.max(MIN_DIP, partAt(at) / 2)
       if (isStarved) recoveryMs = Math.min(LONGEST_RECOVERY_MS, recoveryMs * 2)
       else {
         // Nothing is learnt from a service that refuses all: it says nothing of the rate it takes.
         const refusedAt = target
-        target = Math.max(LEAST, heldRate(at))
+        target = Math.max(MIN, heldRate(at))
         edge = refusedAt
         recoveryMs = RECOVERY_MS
         measuredFrom = at

@@ -242,7 +242,7 @@ const stepQueue = (on: {
 
 /** A body must bring so many bytes in each interval of so many milliseconds. */
 const INTERVAL_MS = 60_000
-const LEAST_BYTES = 60 * 1024
+const MIN_BYTES = 60 * 1024
 
 /** Returns false once a whole interval brought too little. Call it for each chunk, with its length in bytes. */
 const bodyPace = (now: () => number): ((sizeBytes: number) => boolean) => {
@@ -251,7 +251,7 @@ const bodyPace = (now: () => number): ((sizeBytes: number) => boolean) => {
   return (sizeBytes) => {
     bytes += sizeBytes
     if (now() - from <= INTERVAL_MS) return true
-    if (bytes < LEAST_BYTES) return false
+    if (bytes < MIN_BYTES) return false
     from = now()
     bytes = 0
     return true

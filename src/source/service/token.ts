@@ -63,11 +63,11 @@ export const withoutToken = (cursor: string, token: string): string => cursor.re
 export const withToken = (cursor: string, token: string): string => cursor.replaceAll(STAND_IN, () => token)
 
 /** Shorter tokens stand in data by chance; real ones have 20 characters and more. */
-const LEAST_LENGTH = 16
+const MIN_LENGTH = 16
 
 /** Whether a text or body holds the token, other than by chance. */
 export const holdsToken = (said: string | Buffer, token: string): boolean =>
-  token.length >= LEAST_LENGTH && said.includes(token)
+  token.length >= MIN_LENGTH && said.includes(token)
 
 export const repeatsToken = (action: string): ToolkitError =>
   new ToolkitError('ANSWER_INVALID', `${action}: the answer repeats the token, nothing of it is kept`, {
@@ -77,7 +77,7 @@ export const repeatsToken = (action: string): ToolkitError =>
 /** A text of the service's making without the token. */
 export const textWithoutToken = (text: string, token: string): string =>
   // A host comes in lower case.
-  token.length < LEAST_LENGTH ? text : text.replaceAll(new RegExp(token.replaceAll(/\W/g, '\\$&'), 'gi'), '…')
+  token.length < MIN_LENGTH ? text : text.replaceAll(new RegExp(token.replaceAll(/\W/g, '\\$&'), 'gi'), '…')
 
 /** The error without the token: hosts of redirects, names of the service's making. Its cause may hold it too. */
 export const errorWithoutToken = (error: unknown, token: string): unknown => {

@@ -98,13 +98,13 @@ describe('read takes', () => {
 
   test('numbers of any number of digits, before the point and behind it', () => {
     const digits = '7182818284590452353602874713526624'
-    const texts = Array.from({ length: 24 }, (_, whole) =>
+    const strings = Array.from({ length: 24 }, (_, whole) =>
       Array.from({ length: 24 }, (_, places) => {
         const text = digits.slice(0, whole + 1)
         return places === 0 ? text : `${text}.${digits.slice(10, 10 + places)}`
       }),
     ).flat()
-    expect(texts.map((text) => valuesOf(`{"2020":${text}}`)?.[0])).toEqual(texts.map(Number))
+    expect(strings.map((text) => valuesOf(`{"2020":${text}}`)?.[0])).toEqual(strings.map(Number))
   })
 
   test('null, which is no row', () => {
@@ -284,8 +284,8 @@ test('every value is the double nearest to the exact product, for decimals of an
       fc.array(fc.tuple(fc.oneof(digits, halfway), fc.boolean()), { minLength: 1, maxLength: 200 }),
       fc.constantFrom(0, 3, 6, 9),
       (found, power) => {
-        const texts = found.map(([text, isNegative]) => (isNegative ? `-${text}` : text))
-        const line = sales(`{${texts.map((text, at) => `"${1000 + at}":${text}`).join()}}`)
+        const strings = found.map(([text, isNegative]) => (isNegative ? `-${text}` : text))
+        const line = sales(`{${strings.map((text, at) => `"${1000 + at}":${text}`).join()}}`)
         const rows = rowsOf(Buffer.from(line), power, plain) ?? new SeriesRows()
         const kept = new Map(
           [...rows.kept.columns.row.subarray(0, rows.kept.length)].map((row, at) => [
@@ -293,7 +293,7 @@ test('every value is the double nearest to the exact product, for decimals of an
             rows.kept.columns.figure[at],
           ]),
         )
-        for (const [row, text] of texts.entries()) {
+        for (const [row, text] of strings.entries()) {
           const value = rows.figures.columns.value[row] ?? Number.NaN
           expect([text, power, value + 0]).toEqual([text, power, exactProduct(text, power) + 0])
           const figure = kept.get(row) ?? value / 10 ** power

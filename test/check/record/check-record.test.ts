@@ -380,7 +380,7 @@ describe('check counts JSON levels up to maxDepth', () => {
     ['a series that is read carefully', 'companies', netSales('{"2021":1,"2020":1}'), 4],
     ['an empty category', 'companies', company('"Financials":{"CashFlow":{}}'), 3],
     ['employees', 'companies', company('"EnhancedDetails":{"Employees":{"2020":1}}'), 3],
-    ['texts', 'companies', basic('"PreviousNames":[]'), 3],
+    ['strings', 'companies', basic('"PreviousNames":[]'), 3],
     ['a history', 'relations', `{"InternalId":1,"Parents":[${history(40)}]}`, 82],
     ['a role in it', 'relations', parent('"History":[{"KeyPersonRoles":[{"Foo":[]}]}]'), 8],
   ] as const)('in %s', (_name, content, line, levels) => {

@@ -58,7 +58,7 @@ const shownFiles = async (lake: string): Promise<readonly string[]> =>
 test('a load that breaks a rule is held back: every reader sees the snapshot before', async () => {
   const { lake, load } = await bench()
   const before = await shownFiles(lake)
-  const texts = await Promise.all(before.map((path) => readFile(join(lake, path))))
+  const strings = await Promise.all(before.map((path) => readFile(join(lake, path))))
   await expect(load('large.jsonl', lines(1000, 2), SMALL)).rejects.toMatchObject({
     ...HELD,
     message: expect.stringMatching(
@@ -67,7 +67,7 @@ test('a load that breaks a rule is held back: every reader sees the snapshot bef
   })
   expect(await query({ lake, sql: SALES })).toEqual([{ sum: 30 }])
   expect(await shownFiles(lake)).toEqual(before)
-  expect(await Promise.all(before.map((path) => readFile(join(lake, path))))).toEqual(texts)
+  expect(await Promise.all(before.map((path) => readFile(join(lake, path))))).toEqual(strings)
   // Whoever asks for it sees it.
   expect(await query({ lake, held: true, sql: SALES })).toEqual([{ sum: 30_000 }])
   expect((await diff({ lake, held: true })).restatements).toMatchObject({ changed: 20, companies: 10 })

@@ -17,11 +17,11 @@ import { resumeRuns } from './resume-runs.ts'
 
 /** A run is begun with the windows of its pulls. */
 const windowsOf = async ({ jobs }: RunPlan, { service, signal }: Pick<JobOptions, 'service' | 'signal'>) => {
-  const texts: (readonly [string, string])[] = []
+  const strings: (readonly [string, string])[] = []
   for (const [place, job] of jobs.entries())
     if (job.kind === 'pull')
-      texts.push(windowsText(await planPull(await service(job.url), job, null, { signal }), place))
-  return new Map(texts)
+      strings.push(windowsText(await planPull(await service(job.url), job, null, { signal }), place))
+  return new Map(strings)
 }
 
 const load = (

@@ -29,9 +29,9 @@ const bitsOf = (values: readonly unknown[]): Uint8Array => {
     if (value !== null) bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7))
   return bits
 }
-const cellsOf = (texts: readonly (string | null)[]): TextCells => {
+const cellsOf = (strings: readonly (string | null)[]): TextCells => {
   const cells = new TextCells(16)
-  for (const [at, text] of texts.entries()) {
+  for (const [at, text] of strings.entries()) {
     const bytes = Buffer.from(`<${text}>`)
     if (text !== null) cells.set(at, bytes, 1, bytes.length - 1)
   }
@@ -75,8 +75,8 @@ test('texts cross as they are, short, long and NULL, over several chunks', async
     5000,
     (vectors, from, count) => {
       setIds(vectors, from, count)
-      const texts = range(from, count).map(textOf)
-      vectors.texts(1, { texts: cellsOf(texts), valid: bitsOf(texts) }, count)
+      const strings = range(from, count).map(textOf)
+      vectors.strings(1, { strings: cellsOf(strings), valid: bitsOf(strings) }, count)
     },
   )
   const rows = await rowsOf(table, 'text')
@@ -95,7 +95,7 @@ test('texts that are cleared and set again leave nothing behind', async () => {
     3,
     (vectors, from, count) => {
       setIds(vectors, from, count)
-      if (count > 0) vectors.texts(1, { texts: cells, valid: bitsOf(['', '', '']) }, count)
+      if (count > 0) vectors.strings(1, { strings: cells, valid: bitsOf(['', '', '']) }, count)
     },
   )
   expect(await rowsOf(table, 'text')).toEqual([{ text: '' }, { text: 'twelve bytes' }, { text: '' }])
@@ -123,9 +123,9 @@ test('lists of texts and of structs cross with more items than a chunk has rows'
         next += list?.length ?? 0
       }
       const valid = bitsOf(lists)
-      const some = () => ({ texts: cellsOf(items), valid: bitsOf(items) })
+      const some = () => ({ strings: cellsOf(items), valid: bitsOf(items) })
       vectors.textLists(1, places, valid, count, some(), items.length)
-      const none = { texts: new TextCells(1), valid: bitsOf(items.map(() => null)) }
+      const none = { strings: new TextCells(1), valid: bitsOf(items.map(() => null)) }
       vectors.structLists(2, places, valid, count, [some(), none], items.length)
     },
   )

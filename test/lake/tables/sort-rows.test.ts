@@ -47,9 +47,9 @@ test('sortRows puts rows that stand in their order before those that it sorts', 
     await sorted.slice(0, sorted.rows).copyTo(file, { kind: 'parquet' })
     const [found] = await session.rows(
       `SELECT count(*)::INTEGER AS rows, count(*) FILTER (internal_id <> file_row_number + 1)::INTEGER AS misplaced,
-min(text) AS least FROM read_parquet('${file}', file_row_number = true)`,
+min(text) AS min FROM read_parquet('${file}', file_row_number = true)`,
     )
-    expect(found).toEqual({ rows: 400_000, misplaced: 0, least: 'company 1' })
+    expect(found).toEqual({ rows: 400_000, misplaced: 0, min: 'company 1' })
     expect(await sorted.find('internal_id > 250000', 0)).toBe(250_000)
     await sorted.close()
   })

@@ -3,7 +3,7 @@ import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
 import { instantsOf } from '../../../src/lake/tables/value-sql.ts'
 
-const TEXTS = [
+const STRINGS = [
   '2020-01-02T03:04:05 Europe/Oslo',
   '2020-01-02T03:04:05',
   '2020-01-02',
@@ -22,10 +22,10 @@ test('instantsOf gives a text without an offset its instant in UTC, whatever zon
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
   const session = await engine.connect()
   const together = await session.rows(
-    `SELECT unnest(${instantsOf(`[${TEXTS.map(literal).join(', ')}]`)})::VARCHAR AS instant`,
+    `SELECT unnest(${instantsOf(`[${STRINGS.map(literal).join(', ')}]`)})::VARCHAR AS instant`,
   )
   const alone = await Promise.all(
-    TEXTS.map(async (text) => {
+    STRINGS.map(async (text) => {
       const [row] = await session.rows(`SELECT (${instantsOf(`[${literal(text)}]`)})[1]::VARCHAR AS instant`)
       return { instant: row?.instant }
     }),

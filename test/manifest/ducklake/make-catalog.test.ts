@@ -45,13 +45,13 @@ const snapshots = async (lake: string): Promise<unknown[]> =>
 /** All that stands in the tables of a catalog. */
 const textOf = (lake: string): Promise<string> =>
   inCatalog(lake, async (session) => {
-    const texts: string[] = []
+    const strings: string[] = []
     for (const { name } of await session.rows(
       "SELECT table_name AS name FROM duckdb_tables() WHERE database_name = 'catalog'",
     ))
       for (const { text } of await session.rows(`SELECT to_json(t)::VARCHAR AS text FROM "${name}" AS t`))
-        texts.push(String(text))
-    return texts.join('\n')
+        strings.push(String(text))
+    return strings.join('\n')
   })
 
 const DELETED = `SELECT d.begin_snapshot::INTEGER AS snapshot, d.row_id::INTEGER AS position, f.record_count::INTEGER AS rows

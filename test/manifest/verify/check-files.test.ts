@@ -13,11 +13,11 @@ const lakeWith = async (parent: string): Promise<{ lake: string; folder: string 
   await loadSources(lake, ['a'])
   const folder = join(lake, parent, '00000001')
   await mkdir(folder, { recursive: true })
-  const texts = { 'a.jsonl': '{"a":1}\n', 'index.json': '{}' }
-  for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text)
+  const strings = { 'a.jsonl': '{"a":1}\n', 'index.json': '{}' }
+  for (const [name, text] of Object.entries(strings)) await writeFile(join(folder, name), text)
   await writeFileList(
     folder,
-    Object.entries(texts).map(([name, text]) => ({ name, bytes: text.length, sha256: sha256Of(text) })),
+    Object.entries(strings).map(([name, text]) => ({ name, bytes: text.length, sha256: sha256Of(text) })),
   )
   return { lake, folder }
 }

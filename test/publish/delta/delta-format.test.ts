@@ -36,7 +36,7 @@ const twelveRuns = async (): Promise<string> => {
   return folder
 }
 
-const logTexts = async (lake: string): Promise<string[]> =>
+const logStrings = async (lake: string): Promise<string[]> =>
   Promise.all(TABLES.map(({ name }) => logText(lake, name)))
 
 const only = (actions: readonly LogAction[], kind: string) =>
@@ -159,9 +159,9 @@ test('publish adds nothing the second time', async () => {
   expect(await publishedFormats(lake, 'all')).toEqual([])
   await publishDelta(lake)
   expect(await publishedFormats(lake, 'all')).toEqual(['delta'])
-  const before = await logTexts(lake)
+  const before = await logStrings(lake)
   expect(versionsOf(await publishDelta(lake))).toEqual({})
-  expect(await logTexts(lake)).toEqual(before)
+  expect(await logStrings(lake)).toEqual(before)
 })
 
 test('publish after each run gives the same log as publishing all runs at once', async () => {
@@ -171,10 +171,10 @@ test('publish after each run gives the same log as publishing all runs at once',
     await loadSmallRun(folder, run)
     await publishDelta(lake)
   }
-  const stepwise = await logTexts(lake)
+  const stepwise = await logStrings(lake)
   for (const { name } of TABLES) await rm(join(lake, name, '_delta_log'), { recursive: true })
   await publishDelta(lake)
-  expect(await logTexts(lake)).toEqual(stepwise)
+  expect(await logStrings(lake)).toEqual(stepwise)
 })
 
 test('publish removes what a snapshot does not list', async () => {
@@ -216,13 +216,13 @@ test('publish continues where gc removes snapshots while it works', async () => 
 
 test('verify and gc leave a publication alone', async () => {
   const lake = await publishedLake(2)
-  const before = await logTexts(lake)
+  const before = await logStrings(lake)
   expect((await verify(lake)).problems).toEqual([])
   const garbage = await removeGarbage({ lake, keep: 1, now: new Date() })
   expect(garbage).toMatchObject({ leftovers: [], runs: [] })
   // The parts of the first snapshot alone.
   expect(garbage.files.filter((path) => !path.startsWith('_manifest/parts/'))).toEqual([])
-  expect(await logTexts(lake)).toEqual(before)
+  expect(await logStrings(lake)).toEqual(before)
 })
 
 test('publish makes a checkpoint every ten versions and reads on from it', async () => {
@@ -313,9 +313,9 @@ test('publish leaves all tables as they are where one shows another lake', async
   await rm(join(lake, snapshotPath(2)))
   await rm(join(lake, recordPath(2)))
   await createSnapshot(lake, { ...newest, run: newest.run.replace(/.{6}$/, 'ffffff') })
-  const before = await logTexts(lake)
+  const before = await logStrings(lake)
   await expect(publishDelta(lake)).rejects.toMatchObject({ code: 'TARGET_AHEAD' })
-  expect(await logTexts(lake)).toEqual(before)
+  expect(await logStrings(lake)).toEqual(before)
 })
 
 test('publish writes a new schema where its columns are more than those of the log, under the same id', async () => {

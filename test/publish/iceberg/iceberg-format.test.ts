@@ -23,7 +23,7 @@ import {
 const smallLake = useSmallLakes()
 const publishedLake = usePublishedLakes(smallLake, publishIceberg)
 
-const texts = (lake: string): Promise<string[]> =>
+const strings = (lake: string): Promise<string[]> =>
   Promise.all(TABLES.map(({ name }) => tableText(lake, name)))
 
 const forget = async (lake: string): Promise<void> => {
@@ -109,10 +109,10 @@ test('publish after each run gives the tables of one publish at the end', async 
   const folder = dirname(lake)
   await loadSmallRun(folder, 2)
   await publishIceberg(lake)
-  const stepwise = await texts(lake)
+  const stepwise = await strings(lake)
   await forget(lake)
   await publishIceberg(lake)
-  expect(await texts(lake)).toEqual(stepwise)
+  expect(await strings(lake)).toEqual(stepwise)
 })
 
 test('publish tells which files are deleted and which stay, and drops their manifest afterwards', async () => {
@@ -266,13 +266,13 @@ test('publish refuses a table whose manifest is gone', async () => {
 
 test('verify and gc leave a publication alone', async () => {
   const lake = await publishedLake(2)
-  const before = await texts(lake)
+  const before = await strings(lake)
   expect((await verify(lake)).problems).toEqual([])
   const garbage = await removeGarbage({ lake, keep: 1, now: new Date() })
   expect(garbage.leftovers).toEqual([])
   // The parts of the first snapshot alone.
   expect(garbage.files.filter((path) => !path.startsWith('_manifest/parts/'))).toEqual([])
-  expect(await texts(lake)).toEqual(before)
+  expect(await strings(lake)).toEqual(before)
 })
 
 describe('verify notes a publication of which the last step is missing, as a kill or a full disk leaves it:', () => {

@@ -9,7 +9,7 @@ import {
   DoubleColumn,
   dictionaryIntegers,
   dictionaryLongs,
-  dictionaryTexts,
+  dictionaryStrings,
 } from '../../../src/restore/parquet/column-reader.ts'
 import { ParquetFile } from '../../../src/restore/parquet/parquet-file.ts'
 
@@ -43,7 +43,7 @@ const read = (path: string): Read[] => {
   try {
     for (const group of file.groups) {
       for (const column of [id, name, year, value]) column.read(file, group)
-      const [ids, names, years] = [dictionaryLongs(id), dictionaryTexts(name), dictionaryIntegers(year)]
+      const [ids, names, years] = [dictionaryLongs(id), dictionaryStrings(name), dictionaryIntegers(year)]
       for (let row = 0; row < group.rows; row++) {
         const isThere = typeof value.isThere === 'boolean' ? value.isThere : value.isThere[row] === 1
         rows.push({

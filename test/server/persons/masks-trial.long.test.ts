@@ -34,10 +34,11 @@ const secretsOf = (persons: readonly MadePerson[], hasNames: boolean): readonly 
   persons
     .filter(({ isProtected }) => isProtected)
     .flatMap(({ hidden, named }) => (hasNames ? hidden : [...hidden, ...named]))
-const textsOf = (persons: Iterable<MadePerson>): readonly string[] =>
+const stringsOf = (persons: Iterable<MadePerson>): readonly string[] =>
   [...persons].flatMap(({ hidden, named }) => [...hidden, ...named])
-const found = (output: string, texts: readonly string[]) => texts.filter((text) => output.includes(text))
-const missing = (output: string, texts: readonly string[]) => texts.filter((text) => !output.includes(text))
+const found = (output: string, strings: readonly string[]) => strings.filter((text) => output.includes(text))
+const missing = (output: string, strings: readonly string[]) =>
+  strings.filter((text) => !output.includes(text))
 
 const loaded = async ({ companies, relations }: MadeRecords): Promise<string> => {
   const lake = join(await temporaryFolder(), 'lake')
@@ -84,7 +85,7 @@ test.each(SEEDS)('no door gives a protected person away, or hides an open one (s
       for (const [door, output] of Object.entries(doors))
         expect([name, door, found(output, secretsOf(persons, hasAccess(name)))]).toEqual([name, door, []])
       // Open ones in histories and beyond the contract are for callers with areas.
-      const open = textsOf(hasAccess(name) ? anywhere : inContract)
+      const open = stringsOf(hasAccess(name) ? anywhere : inContract)
       expect([name, missing(doors.relations, open)]).toEqual([name, []])
       if (hasAccess(name)) expect([name, missing(doors.files, open)]).toEqual([name, []])
       const owners = persons.filter(({ isProtected }) => !isProtected)

@@ -25,7 +25,7 @@ test('chooseEmbedder takes the service of the environment with its key and scale
     FIRMLAKE_EMBEDDER_KEY: 'abc',
     FIRMLAKE_EMBEDDER_LEAST_SIMILARITY: '0.4',
   })
-  expect(embedder).toMatchObject({ dimensions: 3, leastSimilarity: 0.4 })
+  expect(embedder).toMatchObject({ dimensions: 3, minSimilarity: 0.4 })
   expect(keys).toEqual(['Bearer abc'])
 })
 

@@ -4,8 +4,8 @@ import { ident, literal } from '../../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { vectorText } from '../../../src/server/ranking/embedder.ts'
 import {
-  companyTexts,
-  embeddingTexts,
+  companyStrings,
+  embeddingStrings,
   postingsOf,
   rankedByTerms,
   rankedByVector,
@@ -83,7 +83,7 @@ describe('the texts of a company', () => {
 
   test('companyTexts gives every text with its weight, numbers joined too, and a host once', async () => {
     await companiesOf([company])
-    const rows = await session.rows(`SELECT weight, text FROM (${companyTexts('companies')})`)
+    const rows = await session.rows(`SELECT weight, text FROM (${companyStrings('companies')})`)
     expect(rows.map(({ weight, text }) => [weight, text])).toEqual([
       [3, 'Acme Foods AB'],
       [3, 'Acme Meat Sköld & Co'],
@@ -125,13 +125,15 @@ describe('the texts of a company', () => {
       { internal_id: '8' },
       { internal_id: '9', company_name: "'Long'", website_summary: "repeat('x', 5000)" },
     ])
-    const rows = await session.rows(`SELECT text FROM (${embeddingTexts('companies')}) ORDER BY internal_id`)
-    const texts = rows.map(({ text }) => String(text))
-    expect(texts[0]).toBe(
+    const rows = await session.rows(
+      `SELECT text FROM (${embeddingStrings('companies')}) ORDER BY internal_id`,
+    )
+    const strings = rows.map(({ text }) => String(text))
+    expect(strings[0]).toBe(
       'Acme Foods AB. Vegetables. frozen, peas. food. Freezes peas.. All about peas. Malmö',
     )
-    expect(texts[1]).toBe('')
-    expect(texts[2]).toHaveLength(2000)
+    expect(strings[1]).toBe('')
+    expect(strings[2]).toHaveLength(2000)
   })
 })
 
@@ -249,8 +251,8 @@ describe('rankedByTerms, of numbers', () => {
 })
 
 describe('rankedByVector', () => {
-  const near = async (vector: readonly number[], leastSimilarity: number): Promise<unknown> =>
-    session.rows(`${rankedByVector('$1', { dimensions: 2, leastSimilarity })} ORDER BY score DESC`, [
+  const near = async (vector: readonly number[], minSimilarity: number): Promise<unknown> =>
+    session.rows(`${rankedByVector('$1', { dimensions: 2, minSimilarity })} ORDER BY score DESC`, [
       vectorText(Float32Array.from(vector)),
     ])
 

@@ -34,9 +34,9 @@ const WORDS = ['ship', 'bank', 'fish']
 export const wordEmbedder: Embedder = {
   name: 'words',
   dimensions: WORDS.length,
-  leastSimilarity: 0.5,
-  embed: async (texts) =>
-    texts.map((text) => {
+  minSimilarity: 0.5,
+  embed: async (strings) =>
+    strings.map((text) => {
       const counts = WORDS.map((word) => text.toLowerCase().split(word).length - 1)
       const length = Math.hypot(...counts) || 1
       return Float32Array.from(counts, (count) => count / length)

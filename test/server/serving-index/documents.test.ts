@@ -29,9 +29,9 @@ interface Ids {
 }
 
 /** Records by their id. */
-const byId = (texts: readonly string[]): Map<string, Json> =>
+const byId = (strings: readonly string[]): Map<string, Json> =>
   new Map(
-    texts.map((text): [string, Json] => {
+    strings.map((text): [string, Json] => {
       const record: Json & Ids = JSON.parse(text)
       return [String(record.BasicDetails?.InternalId ?? record.InternalId), record]
     }),

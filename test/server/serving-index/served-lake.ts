@@ -31,8 +31,8 @@ export const LIMIT = { timeoutMs: 30_000 }
 export const lengthEmbedder: Embedder = {
   name: 'length',
   dimensions: 2,
-  leastSimilarity: 0,
-  embed: (texts) => Promise.resolve(texts.map((text) => Float32Array.of(text.length, 1))),
+  minSimilarity: 0,
+  embed: (strings) => Promise.resolve(strings.map((text) => Float32Array.of(text.length, 1))),
 }
 
 /** The first lines of a batch file of the sample. */

@@ -126,7 +126,7 @@ test('rows of an export are current ones, in the order of the lake, however many
 })
 
 test('what goes to standard output is the same each time', async () => {
-  const texts = new Set<string>()
+  const strings = new Set<string>()
   for (let round = 0; round < ROUNDS; round += 1) {
     const parts: Buffer[] = []
     const stream = new Writable({
@@ -136,9 +136,9 @@ test('what goes to standard output is the same each time', async () => {
       },
     })
     await exportTables({ lake, to: { kind: 'stream', format: 'csv', stream }, tables: ['financials'] })
-    texts.add(Buffer.concat(parts).toString())
+    strings.add(Buffer.concat(parts).toString())
   }
-  expect(texts.size).toBe(1)
+  expect(strings.size).toBe(1)
 })
 
 test.each(['csv', 'jsonl', 'parquet', 'arrow'])(

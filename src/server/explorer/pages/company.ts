@@ -17,7 +17,7 @@ const LONGEST_FACT = 100
 const LONGEST_DESCRIPTION = 700
 const LONGEST = 4000
 
-const texts = (value: unknown): readonly string[] =>
+const strings = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).map(cellText).filter(Boolean)
 
 /** A web page as a link, where it is an address of the web and nothing else. */
@@ -38,7 +38,7 @@ const statusTag = (status: string): Html => {
 
 const shortFacts = (row: ReportRow): readonly Html[] => {
   const of = (column: string): string => cellText(row[column])
-  const [industry = ''] = texts(row.industries)
+  const [industry = ''] = strings(row.industries)
   const country = of('country_code') === '' ? '' : countryName(of('country_code'))
   const facts: readonly (readonly [text: string, shown: (text: string) => Html])[] = [
     [industry.replace(/^[\d.]+ /, ''), (text) => textOrDash(text, LONGEST_FACT)],
@@ -67,7 +67,7 @@ const ALL_FACTS: readonly (readonly [title: string, columns: readonly string[]])
 
 const allFacts = (row: ReportRow): Html => {
   const shown = ALL_FACTS.flatMap(([title, columns]) => {
-    const values = columns.flatMap((name) => texts(row[name]))
+    const values = columns.flatMap((name) => strings(row[name]))
     const isDay = columns[0]?.endsWith('_end') === true
     const text = (isDay ? values.map(shownDay) : values).join(', ')
     return values.length === 0

@@ -109,7 +109,7 @@ export const growthOf = (figures: readonly Figure[], latest: Figure): number | u
 }
 
 const MOST_YEARS = 5
-const LEAST_YEARS = 2
+const MIN_YEARS = 2
 
 /** Growth a year by the rule of `cagr`, over five years or the most that there are. @returns a share and the first year */
 export const yearlyGrowthOf = (
@@ -117,7 +117,7 @@ export const yearlyGrowthOf = (
   latest: Figure,
 ): readonly [growth: number, since: number] | undefined => {
   const [first] = comparable(figures, latest)
-    .filter(({ year }) => year >= latest.year - MOST_YEARS && year <= latest.year - LEAST_YEARS)
+    .filter(({ year }) => year >= latest.year - MOST_YEARS && year <= latest.year - MIN_YEARS)
     .toSorted((a, b) => a.year - b.year)
   if (first === undefined || first.value <= 0 || latest.value <= 0) return undefined
   return [(latest.value / first.value) ** (1 / (latest.year - first.year)) - 1, first.year]

@@ -42,8 +42,8 @@ export const multipleChart = (
     new Map(all.filter(({ year }) => years.includes(year)).map(({ year, value }) => [year, value]))
   const [own, other] = [shown(figures), shown(others)]
   const values = [0, ...own.values(), ...other.values(), ...scale]
-  const [least, most] = [Math.min(...values), Math.max(...values)]
-  const y = (value: number): number => ((most - value) * HEIGHT) / (most - least || 1) + 2
+  const [min, most] = [Math.min(...values), Math.max(...values)]
+  const y = (value: number): number => ((most - value) * HEIGHT) / (most - min || 1) + 2
   const step = WIDTH / years.length
   const width = Math.min(step - GAP, 40)
   const bars = years.map((year, at) => {

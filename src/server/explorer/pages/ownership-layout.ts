@@ -77,13 +77,13 @@ export const layOut = (rows: readonly ReportRow[]): Graph | undefined => {
   const lines = rows.flatMap((row): GraphLine[] => {
     const [from, to] = [byNumber.get(Number(row.owner)), byNumber.get(Number(row.owned))]
     if (from === undefined || to === undefined) return []
-    const { least, greatest, isStated } = stakeOf(row)
+    const { min, max, isStated } = stakeOf(row)
     const isCycle = row.is_cycle === true
     return [
       {
         ...{ from, to, isCycle, isUp: row.direction === 'up' },
-        isRange: !isStated || least !== greatest,
-        label: `${isCycle ? '↺ ' : ''}${shownStake(least, greatest, isStated)}`,
+        isRange: !isStated || min !== max,
+        label: `${isCycle ? '↺ ' : ''}${shownStake(min, max, isStated)}`,
       },
     ]
   })

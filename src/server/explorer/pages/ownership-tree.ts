@@ -28,14 +28,14 @@ export const entityOf = (row: ReportRow, side: 'owner' | 'owned'): Entity => {
 
 export interface Stake {
   /** Percent. */
-  readonly least: number
-  readonly greatest: number
+  readonly min: number
+  readonly max: number
   readonly isStated: boolean
 }
 
 export const stakeOf = (row: ReportRow): Stake => ({
-  least: Number(row.min_stake),
-  greatest: Number(row.max_stake),
+  min: Number(row.min_stake),
+  max: Number(row.max_stake),
   isStated: row.is_stated !== false,
 })
 
@@ -53,7 +53,7 @@ export interface TreeRow extends Entity, Stake {
 
 /** The largest groups first, then the largest stakes. */
 const inOrder = (a: TreeRow, b: TreeRow): number =>
-  b.below - a.below || b.greatest - a.greatest || b.least - a.least || a.number - b.number
+  b.below - a.below || b.max - a.max || b.min - a.min || a.number - b.number
 
 /**
  * Rows below the company itself. Nearest ones are opened first, so that a company has its branch where it stands nearest.

@@ -24,17 +24,17 @@ const nameOf = ({ kind, name, id, country }: Entity): Html => {
 }
 
 /** Dark to the least, light to the most. */
-const stakeBar = ({ least, greatest, isStated }: Stake): Html =>
+const stakeBar = ({ min, max, isStated }: Stake): Html =>
   stackedBar(
     [
-      { value: isStated ? least : 0, tone: 'f1' },
-      { value: isStated ? greatest - least : 0, tone: 'f1l' },
+      { value: isStated ? min : 0, tone: 'f1' },
+      { value: isStated ? max - min : 0, tone: 'f1l' },
     ],
     100,
   )
 
 const rowLine = (entity: Entity, stake: Stake, marks: Html, below: string): Html =>
-  html`<div class="r"><span class="nm quiet">${nameOf(entity)}${marks}</span><span class="stake-bar">${stakeBar(stake)}</span><span class="num">${shownStake(stake.least, stake.greatest, stake.isStated)}</span><span class="num">${below}</span></div>`
+  html`<div class="r"><span class="nm quiet">${nameOf(entity)}${marks}</span><span class="stake-bar">${stakeBar(stake)}</span><span class="num">${shownStake(stake.min, stake.max, stake.isStated)}</span><span class="num">${below}</span></div>`
 
 const treeRow = (row: TreeRow): Html => {
   const marks = html`${row.isCircle ? html`<span class="pers">↺ circle</span>` : html``}${row.isElsewhere ? html`<span class="pers">also above</span>` : html``}`
@@ -56,7 +56,7 @@ const square = (tone: string): Html =>
   html`<svg viewBox="0 0 10 10" aria-hidden="true"><rect class="${tone}" width="10" height="10" rx="2"/></svg>`
 
 const keyOf = (rows: readonly (Stake & { readonly isCircle?: boolean })[]): Html => {
-  const hasRange = rows.some(({ least, greatest, isStated }) => isStated && least !== greatest)
+  const hasRange = rows.some(({ min, max, isStated }) => isStated && min !== max)
   const hasCircle = rows.some(({ isCircle }) => isCircle === true)
   if (!hasRange && !hasCircle) return html``
   const range = html`<span>${square('f1')}at least</span><span>${square('f1l')}up to, where a range is stated</span>`
@@ -77,8 +77,8 @@ const entityCell = (row: ReportRow, side: 'owner' | 'owned'): Html => {
 
 const table = (rows: readonly ReportRow[]): Html => {
   const lines = rows.map((row) => {
-    const { least, greatest, isStated } = stakeOf(row)
-    return html`<tr><td>${row.direction === 'up' ? 'owner' : 'holding'}, level ${cellText(row.level)}</td>${entityCell(row, 'owner')}${entityCell(row, 'owned')}<td class="n">${shownStake(least, greatest, isStated)}</td><td>${row.is_cycle === true ? '↺ circle' : ''}</td></tr>\n`
+    const { min, max, isStated } = stakeOf(row)
+    return html`<tr><td>${row.direction === 'up' ? 'owner' : 'holding'}, level ${cellText(row.level)}</td>${entityCell(row, 'owner')}${entityCell(row, 'owned')}<td class="n">${shownStake(min, max, isStated)}</td><td>${row.is_cycle === true ? '↺ circle' : ''}</td></tr>\n`
   })
   return html`<div class="wide" tabindex="0" role="group" aria-label="Table: holdings"><table><caption class="vh">Owners and holdings</caption>
 <thead><tr><th scope="col">where</th><th scope="col">owner</th><th scope="col">company</th><th scope="col" class="n">stake</th><th scope="col">circle</th></tr></thead>
@@ -95,7 +95,7 @@ const leadOf = (owners: readonly TreeRow[], holdings: readonly TreeRow[], cycles
       .filter(({ isCircle }) => !isCircle)
       .map((row) => [row.number, row]),
   )
-  const mostly = [...held.values()].filter(({ least, isStated }) => isStated && least >= MOSTLY).length
+  const mostly = [...held.values()].filter(({ min, isStated }) => isStated && min >= MOSTLY).length
   const levels = Math.max(0, ...holdings.map((row) => row.levels))
   return [
     owners.length === 0 ? 'No owners are known' : countedAs(owners.length, 'direct owner'),

@@ -38,12 +38,12 @@ const isBundler = (module: unknown): module is Bundler =>
 
 /** A hash of all that the script is made from; the packages count by their lock. */
 const sourceHash = async (): Promise<string> => {
-  const texts: string[] = []
+  const strings: string[] = []
   for (const name of (await readdir(ownFile('web'))).sort())
-    if (name.endsWith('.ts')) texts.push(name, await readFile(join(ownFile('web'), name), 'utf8'))
+    if (name.endsWith('.ts')) strings.push(name, await readFile(join(ownFile('web'), name), 'utf8'))
   for (const path of [BUNDLER, join(PACKAGE_FOLDER, 'package-lock.json')])
-    texts.push(await readFile(path, 'utf8'))
-  return sha256Of(texts.join('\0'))
+    strings.push(await readFile(path, 'utf8'))
+  return sha256Of(strings.join('\0'))
 }
 
 const madeScript = async (): Promise<Buffer> => {

@@ -73,10 +73,10 @@ const missingMembers = (document: Buffer, at: number, present: object): Change[]
   const members = membersAt(document, at)
   const entries = Object.entries(present)
   const found = new Map(members.map(({ name, valueFrom }) => [name, valueFrom]))
-  const texts = entries.flatMap(([name, value]) =>
+  const strings = entries.flatMap(([name, value]) =>
     found.has(name) ? [] : [`${JSON.stringify(name)}:${JSON.stringify(value)}`],
   )
-  const text = members.length > 0 ? texts.map((one) => `${one},`).join('') : texts.join(',')
+  const text = members.length > 0 ? strings.map((one) => `${one},`).join('') : strings.join(',')
   const inside = entries.flatMap(([name, value]) => {
     const from = found.get(name)
     return from === undefined || document[from] !== OPEN_BRACE ? [] : missingMembers(document, from, value)

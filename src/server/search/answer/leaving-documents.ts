@@ -9,9 +9,9 @@ import {
   leavingRecord,
   NOTHING_TOLD,
   namesNobody,
-  protectedTexts,
+  protectedStrings,
 } from '../../persons/leaving-record.ts'
-import { mayMention, type PersonTexts } from '../../persons/mask-mentions.ts'
+import { mayMention, type PersonStrings } from '../../persons/mask-mentions.ts'
 import type { ProtectedInLake } from '../../persons/person-tables.ts'
 import {
   type DocumentKind,
@@ -48,7 +48,7 @@ const isOpen = (
   document: Buffer,
   kind: DocumentKind,
   { id, areas, isPlain }: LeavingDocument,
-  { persons, told }: { readonly persons: ProtectedInLake; readonly told: PersonTexts },
+  { persons, told }: { readonly persons: ProtectedInLake; readonly told: PersonStrings },
 ): boolean => {
   if (kind === 'relations') return hasEveryArea(areas) && namesNobody(document, isPlain, persons)
   const text = String(id)
@@ -63,7 +63,7 @@ const toldOf = async (
   index: ServingIndex,
   page: readonly LeavingDocument[],
   options: IndexQueryOptions,
-): Promise<ReadonlyMap<string, PersonTexts>> => {
+): Promise<ReadonlyMap<string, PersonStrings>> => {
   const { persons } = index
   const ids = page.filter(({ id, areas }) => persons.named.has(String(id)) && !hasPersonAccess(areas))
   if (ids.length === 0) return new Map()
@@ -86,7 +86,7 @@ const toldOf = async (
     rows.map((row) => placeIn(row)),
   )
   return new Map(
-    records.map((record, at) => [String(rows[at]?.id), protectedTexts(record, 'relations', persons)]),
+    records.map((record, at) => [String(rows[at]?.id), protectedStrings(record, 'relations', persons)]),
   )
 }
 
@@ -106,17 +106,17 @@ export const leavingDocuments = async (
     kind,
     page.map(({ place }) => place),
   )
-  const told = content === 'companies' ? await toldOf(index, page, options) : new Map<string, PersonTexts>()
+  const told = content === 'companies' ? await toldOf(index, page, options) : new Map<string, PersonStrings>()
   const left: (readonly Buffer[])[] = []
   for (const [at, one] of page.entries()) {
     const document = documents[at]
     if (document === undefined) throw new RangeError('Cannot build a page: a document is missing')
     const pieces = shape(document, at)
-    const texts = told.get(String(one.id)) ?? NOTHING_TOLD
+    const strings = told.get(String(one.id)) ?? NOTHING_TOLD
     left.push(
-      isOpen(document, kind, one, { persons, told: texts })
+      isOpen(document, kind, one, { persons, told: strings })
         ? pieces
-        : [leavingRecord(Buffer.concat(pieces), content, one.areas, persons, texts)],
+        : [leavingRecord(Buffer.concat(pieces), content, one.areas, persons, strings)],
     )
     if (left.length % DOCUMENTS_A_TURN === 0) await setImmediate()
   }

@@ -37,24 +37,24 @@ const currencyYears = (
   })
 
 /** Factors of money line items into one currency, as JSON text, by line item; nothing for other figures. */
-export type FactorTexts = ReadonlyMap<string, string>
+export type FactorStrings = ReadonlyMap<string, string>
 
 /** Works out the factors that the figures of a statement need. */
-export const factorTexts = async (
+export const factorStrings = async (
   { index, rates }: SearchParts,
   session: Session,
   figures: readonly string[],
   currency: string,
-): Promise<FactorTexts> => {
-  const texts = new Map<string, string>()
+): Promise<FactorStrings> => {
+  const strings = new Map<string, string>()
   for (const lineItem of new Set(figures.filter((name) => MONEY.has(name)))) {
     const factors = (await currencyYears(index, session, lineItem)).flatMap((pair) => {
       const factor = rates.factor(pair.currency.toUpperCase(), currency, pair.fiscalYear)
       return factor === undefined ? [] : [{ c: pair.currency, y: pair.fiscalYear, f: factor }]
     })
-    texts.set(lineItem, JSON.stringify(factors))
+    strings.set(lineItem, JSON.stringify(factors))
   }
-  return texts
+  return strings
 }
 
 /**
@@ -65,7 +65,7 @@ export const factorTexts = async (
 export const figureValues = (
   name: string,
   year: number | null,
-  factors: FactorTexts,
+  factors: FactorStrings,
   binder: Binder,
 ): string => {
   const row = `line_item = ${figureNamed(name)}`

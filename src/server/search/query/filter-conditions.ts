@@ -6,9 +6,9 @@ import { ident } from '../../../lake/duckdb/sql.ts'
 import { snakeCase } from '../../../lake/tables/columns.ts'
 import type { Caller } from '../../access/caller.ts'
 import type { Filter } from '../request/read-filters.ts'
-import { type Binder, boundTexts, inNumbers, inTexts } from '../shared/bound-values.ts'
+import { type Binder, boundStrings, inNumbers, inStrings } from '../shared/bound-values.ts'
 import { hasArea, isVisible } from '../shared/visible-records.ts'
-import { type FactorTexts, figureValues, hasYear, valueOfYear } from './figure-values.ts'
+import { type FactorStrings, figureValues, hasYear, valueOfYear } from './figure-values.ts'
 
 /** Alias of a record's row in the statements. */
 export const ROW = 'r'
@@ -29,7 +29,7 @@ const byBeginning = (values: readonly string[], binder: Binder): string => {
   return `list_has_any(${column}, (
     SELECT list(DISTINCT code)
     FROM (SELECT DISTINCT unnest(industry_codes) AS code FROM serving.company) AS known,
-      (SELECT unnest(${boundTexts(values, binder)}) AS beginning)
+      (SELECT unnest(${boundStrings(values, binder)}) AS beginning)
     WHERE starts_with(code, beginning)))`
 }
 
@@ -48,7 +48,7 @@ const withPerson = (
       SELECT internal_id, national_id, bool_and(is_history) AS is_history,
         bool_or(bool_or(is_protected OR coalesce(person_id IN (FROM persons.id), false) OR upper(national_id) IN (FROM persons.number)))
           OVER (PARTITION BY national_id) AS is_protected
-      FROM serving.person WHERE ${inTexts('national_id', values, binder)}
+      FROM serving.person WHERE ${inStrings('national_id', values, binder)}
       GROUP BY internal_id, national_id
     ) AS p JOIN serving.relation AS o USING (internal_id)
     WHERE (NOT p.is_protected OR ${hasArea(caller, 'Hidden Person Access', 'o.country_code', binder)})
@@ -63,15 +63,15 @@ const unmasked = (caller: Caller, binder: Binder): string =>
 
 const isOneOf = (names: readonly string[], name: string): boolean => names.includes(name)
 
-const textsCondition = (
-  { name, values }: Extract<Filter, { kind: 'texts' }>,
+const stringsCondition = (
+  { name, values }: Extract<Filter, { kind: 'strings' }>,
   caller: Caller,
   binder: Binder,
 ): string => {
   if (name === 'NationalIdentificationNumber') return withPerson(values, caller, binder)
   if (isOneOf(FILTER_CLASSES.identifier.byPrefix, name)) return byBeginning(values, binder)
-  if (name === 'CountryCode') return inTexts(`upper(${columnOf(name)})`, values, binder)
-  const found = inTexts(columnOf(name), values, binder)
+  if (name === 'CountryCode') return inStrings(`upper(${columnOf(name)})`, values, binder)
+  const found = inStrings(columnOf(name), values, binder)
   return name === 'OrgNo' ? `(${found} AND ${unmasked(caller, binder)})` : found
 }
 
@@ -89,12 +89,12 @@ const withinDays = (sql: string, { from, to }: FilterOf<'date'>, { bind }: Binde
     ...(to === null ? [] : [`${sql} < ${bind(to, 'DATE')} + INTERVAL 1 DAY`]),
   ].join(' AND ')
 
-const conditionOf = (filter: Filter, caller: Caller, factors: FactorTexts, binder: Binder): string => {
+const conditionOf = (filter: Filter, caller: Caller, factors: FactorStrings, binder: Binder): string => {
   switch (filter.kind) {
     case 'numbers':
       return inNumbers(columnOf(filter.name), filter.values, binder)
-    case 'texts':
-      return textsCondition(filter, caller, binder)
+    case 'strings':
+      return stringsCondition(filter, caller, binder)
     case 'date':
       return withinDays(columnOf(filter.name), filter, binder)
     case 'figure': {
@@ -120,7 +120,7 @@ const isFigure = (filter: Filter): filter is FigureFilter => filter.kind === 'fi
 export const filterConditions = (
   filters: readonly Filter[],
   caller: Caller,
-  factors: FactorTexts,
+  factors: FactorStrings,
   binder: Binder,
 ): string => {
   const figures = filters.filter(isFigure)
@@ -147,13 +147,13 @@ const FACTORS = '"MAP(VARCHAR, STRUCT(c VARCHAR, y SMALLINT, f DOUBLE)[])"'
  */
 export const passingAll = (
   filters: readonly FigureFilter[],
-  factors: FactorTexts,
+  factors: FactorStrings,
   { bind }: Binder,
 ): string => {
   const asked = JSON.stringify(
     filters.map(({ name, year, from, to }) => ({ n: name, y: year, lo: from, hi: to, m: factors.has(name) })),
   )
-  const factorTexts = `{${[...factors].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
+  const factorStrings = `{${[...factors].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
   const hits = (value: string, year: string, which: string): string => `
     SELECT internal_id, line_item::VARCHAR AS n, ${year} AS y, currency AS c, ${value} AS value, a.lo, a.hi, a.m
     FROM serving.figure JOIN asked AS a ON line_item::VARCHAR = a.n AND ${which}`
@@ -161,7 +161,7 @@ export const passingAll = (
   WITH asked AS MATERIALIZED (SELECT unnest(from_json(${bind(asked, 'JSON')}, '${ASKED}'), recursive := true)),
   factor AS MATERIALIZED (
     SELECT one.key AS n, unnest(one.value, recursive := true)
-    FROM (SELECT unnest(map_entries(from_json(${bind(factorTexts, 'JSON')}, '${FACTORS}'))) AS one)
+    FROM (SELECT unnest(map_entries(from_json(${bind(factorStrings, 'JSON')}, '${FACTORS}'))) AS one)
   )
   SELECT internal_id
   FROM (${hits(valueOfYear('a.y'), 'a.y', hasYear('a.y'))} UNION ALL ${hits('value', 'fiscal_year', 'a.y IS NULL AND latest')}) AS hit

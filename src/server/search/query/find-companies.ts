@@ -17,7 +17,7 @@ import { parameterNamed } from '../request/known-parameters.ts'
 import type { SearchParts } from '../shared/answer.ts'
 import { type Binder, newBinder } from '../shared/bound-values.ts'
 import { countOnce } from '../shared/recent-values.ts'
-import { type FactorTexts, factorTexts, figureValues } from './figure-values.ts'
+import { type FactorStrings, factorStrings, figureValues } from './figure-values.ts'
 import { columnOf, filterConditions, ROW, tableOf } from './filter-conditions.ts'
 
 /** A question as the ranking expects it: its text, or its vector as text. */
@@ -42,7 +42,7 @@ const fromWhere = (
   { filters }: CompanySearch,
   caller: Caller,
   questions: readonly RankingQuestion[],
-  factors: FactorTexts,
+  factors: FactorStrings,
   binder: Binder,
 ): { readonly from: string; readonly where: string } => {
   const ranked = questions.map(({ embedder, text }, at) => {
@@ -77,7 +77,7 @@ export const findCompanies = (
         ...filters.flatMap(({ kind, name }) => (kind === 'figure' ? [name] : [])),
         ...(sortBy === null ? [] : [sortBy]),
       ]
-      const factors = await factorTexts(parts, session, figures, currency)
+      const factors = await factorStrings(parts, session, figures, currency)
       const binder = newBinder()
       const { from, where } = fromWhere(search, caller, questions, factors, binder)
       const searched = [...binder.values]
@@ -134,7 +134,7 @@ interface Sort {
 const WAYS: Readonly<Record<SortDirection, string>> = { ASC: 'ASC NULLS LAST', DESC: 'DESC NULLS LAST' }
 
 /** Figures are sorted by the latest year's value. What has no value comes last in both directions. */
-const sortOf = (paging: Paging, isRanked: boolean, factors: FactorTexts, binder: Binder): Sort => {
+const sortOf = (paging: Paging, isRanked: boolean, factors: FactorStrings, binder: Binder): Sort => {
   const unsorted = { key: 'NULL', join: '' }
   if (paging.kind === 'cursor') return { ...unsorted, order: 'internal_id' }
   const { sortBy, direction } = paging

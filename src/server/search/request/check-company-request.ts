@@ -103,7 +103,7 @@ export const checkCompanyRequest = (
   if (read === null) return { kind: 'refused', messages: NO_OBJECT }
   const { fields, shared } = read
   const { currency, pageNumber, sortBy, direction, minified } = ownFields(fields)
-  const { least, most } = LIMITS.pageNumber
+  const { min, max } = LIMITS.pageNumber
   const column = sortBy === null ? undefined : parameterNamed('companies', sortBy)
   const given = direction ?? DEFAULT_SORT_DIRECTION
   const isCursor = shared.cursor !== null
@@ -114,7 +114,7 @@ export const checkCompanyRequest = (
 
   const applies: Readonly<Partial<Record<Key, boolean>>> = {
     searchParametersMissing: shared.isMissing,
-    pageNumberInvalid: !isCursor && (pageNumber < least || pageNumber > most),
+    pageNumberInvalid: !isCursor && (pageNumber < min || pageNumber > max),
     pageSizeInvalid: !shared.isPageSizeValid,
     currencyInvalid: !parts.rates.has(currency),
     sortFieldInvalid: sortBy !== null && column?.sortable !== true,

@@ -51,7 +51,7 @@ export const readShared = (
         read.faults.length === 0 &&
         Object.values(parameters).every((values) => values === null),
       pageSize,
-      isPageSizeValid: pageSize >= LIMITS.pageSize.least && pageSize <= LIMITS.pageSize.most,
+      isPageSizeValid: pageSize >= LIMITS.pageSize.min && pageSize <= LIMITS.pageSize.max,
       cursor: textField(body, 'Cursor') ?? null,
       unauthorized: mostSaid(read.countries.filter((one) => !isAuthorized(caller, one, countries))),
       bodyMessages: [

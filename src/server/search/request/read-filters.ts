@@ -13,7 +13,7 @@ export type Filter =
   /** Any of these whole numbers. */
   | { readonly kind: 'numbers'; readonly name: string; readonly values: readonly bigint[] }
   /** Any of these texts, in the form in which they are compared. */
-  | { readonly kind: 'texts'; readonly name: string; readonly values: readonly string[] }
+  | { readonly kind: 'strings'; readonly name: string; readonly values: readonly string[] }
   /** `to` is `null` for "at least"; `year` is `null` for the latest. Amounts in the requested currency. */
   | {
       readonly kind: 'figure'
@@ -98,7 +98,7 @@ const faulty = (faults: readonly Fault[]): Read => ({ faults })
 
 const readIdentifier = ({ name, datatype }: KnownParameter, values: readonly Value[], at: string): Read => {
   if (datatype !== 'number') {
-    return { filter: { kind: 'texts', name, values: values.map((value) => comparable(name, value)) } }
+    return { filter: { kind: 'strings', name, values: values.map((value) => comparable(name, value)) } }
   }
   const numbers = allAs(values, asInteger)
   if (numbers === undefined) return faulty([form(at, 'whole numbers')])

@@ -14,20 +14,20 @@ export const newBinder = (): Binder => {
 }
 
 /** Many texts as one bound value: a list in SQL. Half a surrogate pair, which no column holds, becomes U+FFFD. */
-export const boundTexts = (values: readonly string[], { bind }: Binder): string => {
-  const texts = JSON.stringify(values.map((value) => value.toWellFormed()))
-  return `from_json(${bind(texts, 'JSON')}, '["VARCHAR"]')`
+export const boundStrings = (values: readonly string[], { bind }: Binder): string => {
+  const strings = JSON.stringify(values.map((value) => value.toWellFormed()))
+  return `from_json(${bind(strings, 'JSON')}, '["VARCHAR"]')`
 }
 
 /** `IN` any of many texts. */
-export const inTexts = (sql: string, values: readonly string[], binder: Binder): string =>
-  `${sql} IN (SELECT unnest(${boundTexts(values, binder)}))`
+export const inStrings = (sql: string, values: readonly string[], binder: Binder): string =>
+  `${sql} IN (SELECT unnest(${boundStrings(values, binder)}))`
 
-const LEAST = -(2n ** 63n)
-const GREATEST = 2n ** 63n - 1n
+const MIN = -(2n ** 63n)
+const MAX = 2n ** 63n - 1n
 
 /** `IN` any of many whole numbers. Those that no column can hold are in none. */
 export const inNumbers = (sql: string, values: readonly bigint[], { bind }: Binder): string => {
-  const possible = values.filter((value) => value >= LEAST && value <= GREATEST)
+  const possible = values.filter((value) => value >= MIN && value <= MAX)
   return `${sql} IN (SELECT unnest(${bind(`[${possible.join(',')}]`, 'VARCHAR')}::BIGINT[]))`
 }

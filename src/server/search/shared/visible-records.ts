@@ -3,7 +3,7 @@
 import { AREAS, type Area } from '../../../contract/authorization.ts'
 import { ISO_COUNTRIES } from '../../../contract/iso-countries.ts'
 import { type Areas, areasFor, type Caller } from '../../access/caller.ts'
-import { type Binder, inTexts } from './bound-values.ts'
+import { type Binder, inStrings } from './bound-values.ts'
 
 const EVERY_AREA: Areas = new Set(AREAS)
 
@@ -17,7 +17,7 @@ const within = (
   const countries = [...rights.countries].flatMap(([country, areas]) =>
     holds(areas) ? [country.toUpperCase()] : [],
   )
-  const named = inTexts(`upper(${column})`, countries, binder)
+  const named = inStrings(`upper(${column})`, countries, binder)
   const isOpen = rights.withoutCountry !== null && holds(rights.withoutCountry)
   // IN is NULL for a record without a country: not true, and under a NOT not false either.
   return isOpen ? `(${column} IS NULL OR ${named})` : `(${column} IS NOT NULL AND ${named})`

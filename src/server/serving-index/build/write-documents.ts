@@ -46,13 +46,13 @@ interface Target {
 type Write = (target: Target) => AsyncIterable<number>
 
 /** Documents that are plain texts with their ids. */
-type Texts = AsyncIterable<Iterable<{ readonly id: unknown; readonly text: string | Uint8Array }>>
+type Strings = AsyncIterable<Iterable<{ readonly id: unknown; readonly text: string | Uint8Array }>>
 
 type WrittenPlace = Omit<DocumentPlace, 'segment'>
 const placeText = ({ blockAt, blockBytes, at, bytes, crc32 }: WrittenPlace): string =>
   `${blockAt},${blockBytes},${at},${bytes},${crc32}`
 
-const writeTexts = (chunks: Texts): Write =>
+const writeStrings = (chunks: Strings): Write =>
   async function* ({ documents, places }) {
     for await (const chunk of chunks) {
       let records = 0
@@ -86,10 +86,10 @@ const writeCompanies = (request: SessionRequest, figures: FigureFile): Write =>
     }
   }
 
-async function* minifiedTexts(session: Session): Texts {
+async function* minifiedStrings(session: Session): Strings {
   const sql = `${minifiedDocuments(CURRENT.companies)} ORDER BY internal_id`
-  for await (const [ids = [], texts = []] of session.streamColumns(sql))
-    yield ids.map((id, at) => ({ id, text: String(texts[at]) }))
+  for await (const [ids = [], strings = []] of session.streamColumns(sql))
+    yield ids.map((id, at) => ({ id, text: String(strings[at]) }))
 }
 
 /**
@@ -126,8 +126,8 @@ export const writeDocuments = async (
   }
   const records = {
     companies: await writeKind('companies', writeCompanies(request, figures)),
-    relations: await writeKind('relations', writeTexts(restoreRelations(request))),
-    minified: await writeKind('minified', writeTexts(minifiedTexts(session))),
+    relations: await writeKind('relations', writeStrings(restoreRelations(request))),
+    minified: await writeKind('minified', writeStrings(minifiedStrings(session))),
   }
   const places = {
     companies: placesPath(aside, 'companies'),

@@ -9,7 +9,7 @@ import { LISTINGS } from '../../../lake/tables/tables.ts'
 import { currentRows, goneFiles, readTable } from '../../../lake/views/current-versions.ts'
 import { insertMarksBeyond } from '../../persons/find-marks.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
-import { embeddingTexts } from '../../ranking/terms.ts'
+import { embeddingStrings } from '../../ranking/terms.ts'
 import {
   CURRENT,
   insertCompanies,
@@ -38,7 +38,7 @@ export interface SearchFileRequest {
 }
 
 /** Texts that an embedder gets at once: as much as its service takes in one request. The vectors of a whole chunk are written. */
-const TEXTS_AT_ONCE = 256
+const STRINGS_AT_ONCE = 256
 
 export const writeSearchFile = async (request: SearchFileRequest): Promise<void> => {
   const { giving, path, blockBytes } = request
@@ -103,13 +103,13 @@ const writeEmbeddings = async (request: SearchFileRequest, embedder: Embedder): 
   const reading = await engine.connect()
   try {
     let done = 0
-    const sql = `SELECT internal_id, text FROM (${embeddingTexts(CURRENT.companies)}) ORDER BY internal_id`
+    const sql = `SELECT internal_id, text FROM (${embeddingStrings(CURRENT.companies)}) ORDER BY internal_id`
     await session.run('BEGIN')
-    for await (const [ids = [], texts = []] of reading.streamColumns(sql)) {
+    for await (const [ids = [], strings = []] of reading.streamColumns(sql)) {
       const embedded: Float32Array[] = []
-      for (let at = 0; at < ids.length; at += TEXTS_AT_ONCE) {
+      for (let at = 0; at < ids.length; at += STRINGS_AT_ONCE) {
         signal?.throwIfAborted()
-        const read = texts.slice(at, at + TEXTS_AT_ONCE).map(String)
+        const read = strings.slice(at, at + STRINGS_AT_ONCE).map(String)
         const vectors = await embedder.embed(read, signal)
         assertVectors(embedder, vectors, read.length)
         embedded.push(...vectors)

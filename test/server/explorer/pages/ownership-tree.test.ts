@@ -34,8 +34,8 @@ test('holdings go down from the company, owners up from it, the largest groups f
     name: 'C2',
     id: '2',
     country: 'SE',
-    least: 50,
-    greatest: 50,
+    min: 50,
+    max: 50,
   })
   expect(rowsOfTree(holdings).map(({ number }) => number)).toEqual([2, 4, 3, 1])
 })

@@ -198,8 +198,8 @@ test('facets and bars count what a filter leaves', async () => {
   ] as const
   const bars = new Map(bodyRows(html).map(([title = '', , count = '']) => [title, Number(count)]))
   const titles = { 9: '1 to 10 bn', 8: '0.1 to 1 bn', 7: '10 to 100 m', 6: '1 to 10 m' }
-  for (const [power, least, below] of classes) {
-    const count = freight.filter((firm) => sizeOf(firm) >= least && sizeOf(firm) < below).length
+  for (const [power, min, below] of classes) {
+    const count = freight.filter((firm) => sizeOf(firm) >= min && sizeOf(firm) < below).length
     expect([power, counts.get(`size ${power}`) ?? 0]).toEqual([power, count])
     expect([power, bars.get(titles[power]) ?? 0]).toEqual([power, count])
   }

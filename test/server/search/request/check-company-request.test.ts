@@ -271,7 +271,7 @@ test('checkCompanyRequest takes null for every field as not given', () => {
     Unknown: 1,
   })
   expect(search).toEqual({
-    filters: [{ kind: 'texts', name: 'CountryCode', values: ['SE'] }],
+    filters: [{ kind: 'strings', name: 'CountryCode', values: ['SE'] }],
     currency: DEFAULT_CURRENCY,
     pageSize: LIMITS.pageSize.default,
     paging: { kind: 'page', number: 1, sortBy: null, direction: 'ASC', minified: false },
@@ -297,9 +297,9 @@ test('checkCompanyRequest reads values of every class in the form in which they 
       DynamicSearch: ['steel', 12],
     }),
   ).toEqual([
-    { kind: 'texts', name: 'OrgNo', values: ['5560123456', '5560123456'] },
-    { kind: 'texts', name: 'CountryCode', values: ['SE'] },
-    { kind: 'texts', name: 'IndustryCode', values: ['62'] },
+    { kind: 'strings', name: 'OrgNo', values: ['5560123456', '5560123456'] },
+    { kind: 'strings', name: 'CountryCode', values: ['SE'] },
+    { kind: 'strings', name: 'IndustryCode', values: ['62'] },
     { kind: 'date', name: 'ContentUpdatedAt', from: '2024-02-29', to: null },
     { kind: 'date', name: 'KeyPeopleUpdatedAt', from: '2024-01-01', to: '2024-12-31' },
     { kind: 'search', name: 'DynamicSearch', text: 'steel 12' },

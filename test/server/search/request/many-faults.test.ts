@@ -12,12 +12,13 @@ const CHECKS = { companies: checkCompanyRequest, relations: checkRelationsReques
 
 const named = (count: number, value: unknown): object =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, value]))
-const texts = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => at.toString(36))
+const strings = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => at.toString(36))
 
 test.each<[string, object, string]>([
   ['unknown parameters', named(80_000, ['x']), 'p0 is an invalid parameter.'],
-  ['days', { ContentUpdatedAt: texts(150_000) }, 'Invalid date format in ContentUpdatedAt: 0.'],
-  ['countries', { CountryCode: texts(150_000) }, '0 is an unauthorized country code.'],
+  ['days', { ContentUpdatedAt: strings(150_000) }, 'Invalid date format in ContentUpdatedAt: 0.'],
+  ['countries', { CountryCode: strings(150_000) }, '0 is an unauthorized country code.'],
 ])('a refusal has the first hundred messages about %s', (_what, SearchParameters, first) => {
   for (const check of Object.values(CHECKS)) {
     const checked = check(PARTS, CALLER, { SearchParameters })

@@ -134,7 +134,7 @@ test('contractHash is another when a field or a column is another, and not for a
   const hashOf = (kind: string, about: string) =>
     contractHash({ fields: { Name: { ...declared.fields.Name, kind, about } } })
   expect(hashOf('text', 'Another.')).toBe(contractHash(declared))
-  expect(hashOf('texts', 'A name.')).not.toBe(contractHash(declared))
+  expect(hashOf('strings', 'A name.')).not.toBe(contractHash(declared))
   expect(contractHash(declared, [])).not.toBe(contractHash(declared))
 })
 

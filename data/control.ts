@@ -39,7 +39,7 @@ export interface Control {
     readonly byScale: Record<string, number>
     readonly byStatus: Record<string, number>
     /** UTC, cut to milliseconds; the default date-time is none. */
-    contentUpdatedAt: { min: string; max: string } | null
+    contentUpdatedAt: { least: string; greatest: string } | null
     readonly employees: Record<Consolidation, number>
     /** By consolidation, category and line item. */
     readonly figures: Record<Consolidation, Record<string, Record<string, FigureTotals>>>
@@ -148,8 +148,8 @@ export const countCompany = (control: Control, company: DraftCompany): void => {
   const text = new Date(time).toISOString()
   const seen = companies.contentUpdatedAt
   companies.contentUpdatedAt = {
-    min: seen === null || text < seen.min ? text : seen.min,
-    max: seen === null || text > seen.max ? text : seen.max,
+    least: seen === null || text < seen.least ? text : seen.least,
+    greatest: seen === null || text > seen.greatest ? text : seen.greatest,
   }
 }
 

@@ -110,7 +110,7 @@ test('compact records one partition of each content, and what it has merged', as
       source: { kind: 'compaction', name: 'compaction of 2 partitions', block: 0, last: true },
       range: {
         requested: null,
-        observed: { min: '2025-01-01T00:00:00Z', max: '2025-01-09T00:00:00Z' },
+        observed: { least: '2025-01-01T00:00:00Z', greatest: '2025-01-09T00:00:00Z' },
       },
       counts: { lines: 5, records: 5, quarantined: 0, rows: { companies: 5, financials: 10 } },
     },

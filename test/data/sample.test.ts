@@ -200,7 +200,7 @@ describe('control totals equal a count over the decoded lines', () => {
       .map((moment) => new Date(/T.*(Z|[+-]\d\d:\d\d)$/.test(String(moment)) ? String(moment) : `${moment}Z`))
       .map((moment) => moment.toISOString())
       .sort()
-    expect(contentUpdatedAt).toEqual({ min: moments[0], max: moments.at(-1) })
+    expect(contentUpdatedAt).toEqual({ least: moments[0], greatest: moments.at(-1) })
   })
 
   test('of relations', () => {

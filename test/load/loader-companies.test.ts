@@ -399,8 +399,8 @@ describe('load writes companies', () => {
       at(3, '0001-01-01T00:00:00'),
     )
     expect(lake.snapshot.partitions[0]?.range.observed).toEqual({
-      min: '2024-05-01T07:00:00Z',
-      max: '2024-05-01T12:00:00Z',
+      least: '2024-05-01T07:00:00Z',
+      greatest: '2024-05-01T12:00:00Z',
     })
   })
 

@@ -436,7 +436,7 @@ test('load tells the least and greatest UpdatedAt of all entities', async () => 
     ],
   })
   expect(lake.snapshot.partitions[0]?.range.observed).toEqual({
-    min: '1999-01-01T00:00:00.5Z',
-    max: '2024-01-01T00:00:00Z',
+    least: '1999-01-01T00:00:00.5Z',
+    greatest: '2024-01-01T00:00:00Z',
   })
 })

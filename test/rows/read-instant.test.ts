@@ -62,7 +62,7 @@ test('read gives the instants that DuckDB gives, and says which of them restore 
   const session = await engine.connect()
   const rows = await session.rows(`
 SELECT text, epoch_us(instants[1])::VARCHAR AS micros, epoch_us(${dayOf('text')})::VARCHAR AS day, ${unparsedTimestamps(['D'], 'strings', 'instants')} AS reported
-FROM (SELECT text, [text] AS texts, ${instantsOf('[text]')} AS instants
+FROM (SELECT text, [text] AS strings, ${instantsOf('[text]')} AS instants
   FROM (SELECT unnest([${STRINGS.map(literal).join(', ')}]) AS text))`)
   session.close()
   engine.close()

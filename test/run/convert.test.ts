@@ -142,7 +142,7 @@ test('convert cuts a file into blocks whose counts, places and ranges are true',
     expect(range).toEqual({
       field: 'ContentUpdatedAt',
       requested: null,
-      observed: { min: `${days[0]}T00:00:00Z`, max: `${days.at(-1)}T00:00:00Z` },
+      observed: { least: `${days[0]}T00:00:00Z`, greatest: `${days.at(-1)}T00:00:00Z` },
     })
   }
   expect((await one.verify()).problems).toEqual([])

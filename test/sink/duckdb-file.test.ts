@@ -19,7 +19,7 @@ const filesBelow = async (folder: string): Promise<string[]> => {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
-const suiteColumns = 'id, big, text, value, flag, year, "at", texts, nested'
+const suiteColumns = 'id, big, text, value, flag, year, "at", strings, nested'
 
 const target = (directory: string, session: Session): Target => {
   const [file, staging] = [join(directory, 'lake.duckdb'), join(directory, 'staging')]

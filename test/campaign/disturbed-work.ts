@@ -48,6 +48,8 @@ const gc = (lake: string): Promise<unknown> => removeGarbage({ lake, now: new Da
 
 /** A published file is whole without the hash beside it, which comes after it: `verify` notes that it has none. */
 const PUBLISHED_HASH = /\/_hashes(\/|$)/
+/** The folder of a table without files: gc removes it with a folder of a load in it, and leaves it where there was none. */
+const EMPTY_TABLE = /^[a-z]+(_[a-z]+)*$/
 const EXPECTED = /published files without a hash|is held back/
 
 const COUNTING: PlannedFault = { kind: 'EIO', once: true, nth: 0 }
@@ -193,7 +195,8 @@ export class DisturbedWork implements AsyncDisposable {
     const ofRun = staysHeld ? /^_runs\/run\/(owner|\.tmp)|^_manifest\/parts\/part/ : /^$/
     const more = files.filter((path) => !ground.files.includes(path) && !ofRun.test(path))
     const less = ground.files.filter(
-      (path) => !files.includes(path) && !PUBLISHED_HASH.test(path) && !ofRun.test(path),
+      (path) =>
+        !files.includes(path) && !PUBLISHED_HASH.test(path) && !EMPTY_TABLE.test(path) && !ofRun.test(path),
     )
     if (more.length > 0) say(`gc leaves ${more}`)
     if (less.length > 0) say(`done again there is no ${less}`)

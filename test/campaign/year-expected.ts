@@ -10,13 +10,11 @@ import {
   USUAL_STATUS,
 } from './year-world.ts'
 
-/** What a load of companies brought, or all of a night. */
-export interface Brought {
-  readonly added: number
-  readonly restated: number
-  readonly changed: number
-  readonly unchanged: number
-}
+const PARTS = ['added', 'restated', 'changed', 'unchanged'] as const
+export type Part = (typeof PARTS)[number]
+
+/** How each company came in a load, or in a night: of several loads the first of `PARTS` counts. */
+export type Brought = ReadonlyMap<number, Part>
 
 /** What must come of a night. */
 export interface ExpectedNight {
@@ -64,12 +62,12 @@ const driftOf = ({ extra, item, status }: Company): readonly string[] => [
   ...(status === USUAL_STATUS ? [] : [String(status)]),
 ]
 
-const sumOf = (one: Brought, other: Brought): Brought => ({
-  added: one.added + other.added,
-  restated: one.restated + other.restated,
-  changed: one.changed + other.changed,
-  unchanged: one.unchanged + other.unchanged,
-})
+const onceOf = (one: Brought, other: Brought): Brought => {
+  const ids = new Set([...one.keys(), ...other.keys()])
+  const partOf = (id: number): Part =>
+    PARTS.find((part) => one.get(id) === part || other.get(id) === part) ?? 'unchanged'
+  return new Map([...ids].map((id) => [id, partOf(id)]))
+}
 
 /** The records of one content that a lake has. */
 class Held {
@@ -137,17 +135,17 @@ export class ExpectedLake {
   }
 
   #bring(came: readonly Company[]): Pick<ExpectedNight, 'brought' | 'restated' | 'drift'> {
-    const brought = { added: 0, restated: 0, changed: 0, unchanged: 0 }
+    const brought = new Map<number, Part>()
     const restated: number[] = []
     const drift = new Set<string>()
     for (const one of came) {
       const before = this.companies.current.get(one.id)?.company
-      if (before === undefined) brought.added += 1
+      if (before === undefined) brought.set(one.id, 'added')
       else if (before.sales !== one.sales) {
-        brought.restated += 1
+        brought.set(one.id, 'restated')
         restated.push(one.id)
-      } else if (sameText(recordOf(before), recordOf(one))) brought.unchanged += 1
-      else brought.changed += 1
+      } else if (sameText(recordOf(before), recordOf(one))) brought.set(one.id, 'unchanged')
+      else brought.set(one.id, 'changed')
       for (const name of driftOf(one)) if (!this.#names.has(name)) drift.add(name)
       this.gone.delete(one.id)
     }
@@ -167,7 +165,7 @@ export class ExpectedLake {
   nothing(event: NightEvent, day: string, error?: string): ExpectedNight {
     return {
       ...{ day, event, isCommitted: false, quarantined: 0, restated: [], drift: [], listed: undefined },
-      brought: { added: 0, restated: 0, changed: 0, unchanged: 0 },
+      brought: new Map(),
       error,
     }
   }
@@ -220,7 +218,7 @@ export class ExpectedLake {
     this.snapshot += 1
     this.companies.load(lacking, this.snapshot)
     const left = this.#markLeft(night.day, companies)
-    const brought = { ...night.brought, added: night.brought.added + lacking.length }
+    const brought = onceOf(night.brought, new Map(lacking.map(({ id }) => [id, 'added'])))
     return { ...night, brought, listed: { fetched: lacking.length, left } }
   }
 
@@ -243,7 +241,7 @@ export class ExpectedLake {
     else this.#markLeft(night.day, all)
     return {
       ...night,
-      brought: sumOf(night.brought, brought),
+      brought: onceOf(night.brought, brought),
       restated: [...night.restated, ...restated],
       drift: [...night.drift, ...drift],
     }

@@ -1,7 +1,7 @@
 /** What the report says of a year against what happened. */
 
 import { sectionsOf } from '../report/read-report.ts'
-import type { Brought, ExpectedNight } from './year-expected.ts'
+import type { Brought, ExpectedNight, Part } from './year-expected.ts'
 
 /** As the report shows them. */
 const MOST_NIGHTS = 92
@@ -22,16 +22,16 @@ export interface YearStory {
   readonly snapshots: number
 }
 
-const totalOf = ({ added, restated, changed, unchanged }: Brought): number =>
-  added + restated + changed + unchanged
+const count = (brought: Brought, part: Part): number =>
+  [...brought.values()].filter((one) => one === part).length
 
 const nightsOf = ({ nights, compacted }: YearStory): readonly string[] => {
   const loaded = nights
     .slice(compacted === undefined ? 0 : compacted.night + 1)
-    .filter(({ brought }) => totalOf(brought) > 0)
+    .filter(({ brought }) => brought.size > 0)
     .map(
       ({ day, brought }) =>
-        `${day} ${totalOf(brought)} ${brought.added} ${brought.restated} ${brought.changed} ${brought.unchanged}`,
+        `${day} ${brought.size} ${count(brought, 'added')} ${count(brought, 'restated')} ${count(brought, 'changed')} ${count(brought, 'unchanged')}`,
     )
   // What a compaction left counts as added in its night.
   const left =

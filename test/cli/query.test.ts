@@ -221,7 +221,7 @@ FROM read_parquet('${file}', file_row_number = true)`,
     const { code, stdout } = await query(['--width', '80'])
     expect(code).toBe(0)
     const lines = stdout.trimEnd().split('\n')
-    expect(lines.length).toBeLessThanOrEqual(74)
+    expect(lines.length).toBeLessThanOrEqual(73)
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(stdout).toMatch(/^tables +companies +300 rows, each a company$/m)
     expect(stdout).toMatch(/^figures +figures +The figures that count/m)

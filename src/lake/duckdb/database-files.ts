@@ -43,21 +43,24 @@ export interface DatabaseParts {
 /** Makes a database. @returns the bytes of its file */
 export type MakeDatabase = (parts: DatabaseParts) => Promise<Buffer>
 
+/** The name that a database has while it is made. */
+const NAME = 'made'
+
 /** Without a log: a database that is not made to its end is made again. @param form of a file that is not there yet */
 const attach = (file: string, name: string, form?: DatabaseForm): string =>
   `ATTACH ${literal(file)} AS ${name} (RECOVERY_MODE NO_WAL_WRITES${form === undefined ? '' : `, STORAGE_VERSION '${form.version}', BLOCK_SIZE ${form.blockBytes}`})`
 
 /** The same content in another form. */
-const inForm = (from: string, to: string, name: string, form: DatabaseForm): readonly string[] => [
-  attach(from, `${name}_before`),
-  attach(to, name, form),
-  `COPY FROM DATABASE ${name}_before TO ${name}`,
-  `DETACH ${name}_before`,
+const inForm = (from: string, to: string, form: DatabaseForm): readonly string[] => [
+  attach(from, 'before'),
+  attach(to, NAME, form),
+  `COPY FROM DATABASE before TO ${NAME}`,
+  'DETACH before',
 ]
 
-const blockBytesOf = async (session: Session, name: string): Promise<number> => {
+const blockBytesOf = async (session: Session): Promise<number> => {
   const [row] = await session.rows(
-    `SELECT block_size FROM pragma_database_size() WHERE database_name = ${literal(name)}`,
+    `SELECT block_size FROM pragma_database_size() WHERE database_name = '${NAME}'`,
   )
   return Number(row?.block_size)
 }
@@ -67,8 +70,10 @@ const plainFolder = (): Promise<SpillFolder> => newSpillFolder(tmpdir().includes
 
 /** Files in memory, where DuckDB's syncs, which it cannot do without, cost nothing. */
 const MEMORY_FOLDER = '/dev/shm'
-/** Containers have 64 MiB there unless told otherwise, and a catalog of very many files takes as much. */
+/** Room that must be there: containers have 64 MiB unless told otherwise. */
 const NEEDED_BYTES = 512 * 1024 ** 2
+/** Larger databases are made on the disk: what is in memory counts towards the limit of a container. */
+const MOST_IN_MEMORY = 64 * 1024 ** 2
 
 /** A folder for a database that is made and read back; `undefined` where there is no memory for it. */
 const memoryFolder = async (): Promise<SpillFolder | undefined> => {
@@ -156,18 +161,18 @@ export interface Databases {
   readonly close: () => void
 }
 
-/** The name that a database has while it is made. */
-const NAME = 'made'
-
 /**
  * Makes databases in an engine, one after the other: beside a transaction of another one DuckDB would not write the file that it
  * detaches.
  *
- * @param folder for files of their own @param place for the databases
+ * @param folder for files of their own, and for large databases @param inMemory for small ones
  */
-const databaseMaker = (engine: Engine, folder: string, place: string): MakeDatabase => {
+const databaseMaker = (engine: Engine, folder: string, inMemory: string): MakeDatabase => {
   const inTurn = atMost(1)
   const make: MakeDatabase = async ({ before, isUntrusted = false, form, fill }) => {
+    const isLarge =
+      (before?.length ?? 0) > MOST_IN_MEMORY || (form?.blockBytes ?? SMALL_BLOCK_BYTES) > SMALL_BLOCK_BYTES
+    const place = isLarge ? folder : inMemory
     const [smaller, file] = [join(place, 'smaller.duckdb'), join(place, 'made.duckdb')] as const
     const session = await engine.connect()
     const run = async (...statements: readonly string[]): Promise<void> => {
@@ -178,10 +183,10 @@ const databaseMaker = (engine: Engine, folder: string, place: string): MakeDatab
       await run(attach(file, NAME, before === undefined ? form : undefined))
       if (isUntrusted) await refuseAllButTables(session, NAME)
       const isSmall = before !== undefined && form !== undefined
-      if (isSmall && (await blockBytesOf(session, NAME)) < form.blockBytes) {
+      if (isSmall && (await blockBytesOf(session)) < form.blockBytes) {
         await run(`DETACH ${NAME}`)
         await rename(file, smaller)
-        await run(...inForm(smaller, file, NAME, form))
+        await run(...inForm(smaller, file, form))
       }
       await run(`USE ${NAME}; BEGIN`)
       await fill(session, folder)

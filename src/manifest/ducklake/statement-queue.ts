@@ -1,6 +1,6 @@
 /**
- * StatementQueue on their way to a database, and rows on their way into its tables: many short ones go in one text, of many rows some
- * thousands at a time, as they may not fit into memory at once.
+ * Statements on their way to a database, and rows on their way into its tables. Short statements share a text; rows go some thousands at
+ * a time, as all of them may not fit into memory at once.
  */
 
 import type { Row, Session } from '../../lake/duckdb/engine.ts'

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newSpillFolder } from '../../../src/lake/duckdb/database-files.ts'
-import { Engine } from '../../../src/lake/duckdb/engine.ts'
+import { newSpillFolder, withDatabases } from '../../../src/lake/duckdb/database-files.ts'
+import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -57,5 +57,38 @@ test('nobody else reads what DuckDB puts aside, whatever the umask', async () =>
     expect(folders.map((one) => statSync(one).mode & 0o777)).toEqual([0o700, 0o700, 0o700, 0o700])
   } finally {
     process.umask(umask)
+  }
+})
+
+test('each of two databases that are asked for at once is written whole, also on one that is there', async () => {
+  const folder = await temporaryFolder()
+  const tableOf = (rows: number) => async (session: Session) => {
+    for (let at = 0; at < 20; at += 1) await session.run(`CREATE TABLE t${at} AS FROM range(${rows})`)
+  }
+  const files = await withDatabases(async (make) => {
+    const before = await make({ fill: tableOf(1) })
+    const more = async (session: Session) => {
+      for (let at = 0; at < 20; at += 1) await session.run(`INSERT INTO t${at} FROM range(5)`)
+    }
+    return Promise.all([
+      make({ before, fill: more }),
+      make({ fill: tableOf(3) }),
+      make({ before, fill: more }),
+    ])
+  })
+  const engine = await Engine.open({ memoryBytes: 128 * 1024 ** 2 })
+  try {
+    const session = await engine.connect()
+    const counts: string[] = []
+    for (const [at, bytes] of files.entries()) {
+      const path = join(folder, `${at}.duckdb`)
+      writeFileSync(path, bytes)
+      await session.run(`ATTACH '${path}' AS db${at} (READ_ONLY)`)
+      const [row] = await session.rows(`SELECT count(*)::INTEGER AS n FROM db${at}.t19`)
+      counts.push(String(row?.n))
+    }
+    expect(counts).toEqual(['6', '3', '6'])
+  } finally {
+    engine.close()
   }
 })

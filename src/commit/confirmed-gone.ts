@@ -1,41 +1,141 @@
 /**
  * Companies that are gone, and that a whole listing since has lacked again: such a listing writes nothing of them, but what is
- * older than it does not bring them back.
+ * older than it does not bring them back, and ends there.
  */
 
-import { lastListings } from '../core/last-listings.ts'
-import { literal } from '../lake/duckdb/sql.ts'
-import { fetchTables } from '../lake/files/fetch-tables.ts'
-import { LISTINGS } from '../lake/tables/tables.ts'
-import { goneFiles, readTable } from '../lake/views/current-versions.ts'
+import { isWholeListing, lastListings } from '../core/last-listings.ts'
+import type { PullEntry } from '../core/partition.ts'
+import { literal, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
+import { fetchFiles, filesOfTables } from '../lake/files/fetch-tables.ts'
+import { inLake } from '../lake/files/layout.ts'
+import { LISTINGS, mainTables } from '../lake/tables/tables.ts'
+import { goneFiles, type Listed, readTable, versionFacts } from '../lake/views/current-versions.ts'
+import { mergedFiles, standInsOf } from '../lake/views/version-chain.ts'
+import { versionOrder } from '../lake/views/version-order.ts'
 import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import type { DatedPartition } from './source-instants.ts'
+import { type DatedPartition, type MovedVersion, movedAsOf } from './source-instants.ts'
 import { CHECK } from './staged-files.ts'
+
+export interface ConfirmedGone {
+  /** SQL of `internal_id`, `version` of the marks of gone companies and `as_of` of the newest listing without each. */
+  readonly marks: string
+  /**
+   * SQL of `internal_id`, `version` of the mark, `as_of`, `is_listing` of the first listing without the company behind each version that
+   * came late.
+   *
+   * @param came SQL of `internal_id`, `version`, `as_of`, `is_listing` of what came
+   */
+  readonly behind: (came: string) => string
+}
+
+const instant = (asOf: string): string => `TIMESTAMPTZ ${literal(asOf)}`
+
+const listingsSql = (pulls: readonly PullEntry[]): string =>
+  `(VALUES ${pulls
+    .map(
+      ({ service, search, asOf }) =>
+        `(${literal(service)}, ${literal(JSON.stringify(search))}, ${instant(asOf)})`,
+    )
+    .join(', ')}) AS l(service, search, as_of)`
+
+/** The listings that marked companies: the instant, service and search of each version. */
+const marksSql = ({ partitions, merged = [] }: Listed, pulls: readonly PullEntry[]): string => {
+  const services = new Map(pulls.map(({ run, service }) => [run, service]))
+  const rows = [...merged, ...partitions]
+    .filter(({ source }) => source.kind === 'listing')
+    .map(
+      ({ version, asOf, run, source }) =>
+        `(${version}, ${instant(asOf)}, ${literal(services.get(run) ?? '')}, ${literal(source.name)})`,
+    )
+  const none = `(-1, NULL::TIMESTAMPTZ, NULL, NULL)`
+  return `(VALUES ${[none, ...rows].join(', ')}) AS m(version, as_of, service, search)`
+}
+
+/** The versions that a lake has of companies: `owner`, `version`, `as_of`, `is_listing`. */
+const knownVersions = (
+  lake: string,
+  snapshot: Listed,
+  marks: string,
+  moved: readonly MovedVersion[],
+): { readonly sql: string; readonly marked: string } => {
+  const main = mainTables().filter(({ content }) => content === LISTINGS.content)
+  const lists = snapshot.versions.filter(({ table }) => main.some(({ name }) => name === table))
+  const standIns = main.flatMap((table) => standInsOf(snapshot, table)?.all ?? [])
+  const of = (files: readonly { readonly path: string }[], condition: string): readonly string[] =>
+    files.length === 0
+      ? []
+      : [
+          `SELECT internal_id AS owner, version, as_of, is_listing FROM ${readParquet(pathsSql(files.map(({ path }) => inLake(lake, path))), 'union_by_name = true')} WHERE ${condition}`,
+        ]
+  const isReal = `version NOT IN (${['-1', ...standIns].join(', ')})`
+  const listed = [
+    ...of(versionFacts(lists.filter(({ kind }) => kind !== 'confirmed')), isReal),
+    ...main.flatMap((table) => of(mergedFiles(snapshot, table), 'true')),
+  ].join('\nUNION ALL ')
+  const confirmed = of(versionFacts(lists.filter(({ kind }) => kind === 'confirmed')), 'true')
+  return {
+    sql: [
+      `SELECT r.owner, r.version, CASE WHEN r.is_listing THEN coalesce(m.as_of, r.as_of) ELSE ${movedAsOf(moved, 'r')} END AS as_of, r.is_listing
+FROM (${listed}) AS r LEFT JOIN ${marks} ON m.version = r.version`,
+      ...confirmed,
+    ].join('\nUNION ALL '),
+    marked: `SELECT owner FROM (${listed}) WHERE is_listing`,
+  }
+}
 
 /**
  * @param came partitions that are not committed yet
- * @returns SQL of `internal_id`, `version` of the mark and `as_of` of the last listing without the company; `undefined` where
- * nothing that came is older than a listing
+ * @param moved versions before that turn out to be as of another instant
+ * @returns `undefined` where nothing that came is older than a listing
  */
 export const confirmedGone = async (
   lake: string,
   root: SnapshotRoot | null,
   came: readonly DatedPartition[],
-): Promise<string | undefined> => {
+  moved: readonly MovedVersion[],
+): Promise<ConfirmedGone | undefined> => {
   if (!root?.totals.tables.some(({ table }) => table === LISTINGS.name)) return undefined
   const instants = came
     .filter(({ content }) => content === LISTINGS.content)
     .flatMap(({ asOf, sources = [] }) => [asOf, ...sources.map((one) => one.asOf ?? asOf)])
   const pulls = await listOf(lake, root, 'pulls')
-  const listings = lastListings(pulls).filter((pull) => instants.some((one) => one < pull.asOf))
-  if (listings.length === 0) return undefined
+  const isBehind = (pull: PullEntry): boolean => instants.some((one) => one < pull.asOf)
+  const newest = lastListings(pulls).filter(isBehind)
+  if (newest.length === 0) return undefined
   const snapshot = await readAllListed(lake, root, ({ contents = [] }) => contents.includes(LISTINGS.content))
-  await fetchTables(lake, snapshot, [LISTINGS.name], CHECK)
-  const values = listings.map(
-    ({ service, search, asOf }) =>
-      `(${literal(service)}, ${literal(JSON.stringify(search))}, TIMESTAMPTZ ${literal(asOf)})`,
+  const lists = mainTables().flatMap((table) =>
+    table.content === LISTINGS.content
+      ? [
+          ...versionFacts(snapshot.versions.filter((file) => file.table === table.name)),
+          ...mergedFiles(snapshot, table),
+        ]
+      : [],
   )
-  return `SELECT g.internal_id, g.version, l.as_of
-FROM (${readTable(LISTINGS, goneFiles(snapshot, lake, LISTINGS.content), 'with-version')}) AS g
-JOIN (VALUES ${values.join(', ')}) AS l(service, search, as_of) ON l.service = g.service AND l.search = g.search`
+  await fetchFiles(lake, [...filesOfTables(snapshot, [LISTINGS.name]), ...lists], CHECK)
+  const gone = readTable(LISTINGS, goneFiles(snapshot, lake, LISTINGS.content), 'with-version')
+  const marks = marksSql(snapshot, pulls)
+  const known = knownVersions(lake, snapshot, marks, moved)
+  const along = `PARTITION BY owner ORDER BY ${versionOrder()}`
+  return {
+    marks: `SELECT g.internal_id, g.version, l.as_of
+FROM (${gone}) AS g JOIN ${listingsSql(newest)} ON l.service = g.service AND l.search = g.search`,
+    behind: (rows) => `WITH late AS MATERIALIZED (
+  SELECT internal_id AS owner, version, as_of FROM (${rows}) WHERE NOT is_listing AND internal_id IN (${known.marked})
+), placed AS (
+  SELECT *, lead(as_of) OVER (${along}) AS next,
+    last_value(CASE WHEN is_known THEN {'version': version, 'is_listing': is_listing} END IGNORE NULLS)
+      OVER (${along} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+  FROM (
+    SELECT owner, version, as_of, false AS is_listing, false AS is_known FROM late
+    UNION ALL SELECT k.*, true FROM (${known.sql}) AS k SEMI JOIN late USING (owner)
+  )
+)
+SELECT v.owner AS internal_id, v.before.version AS version, min(l.as_of) AS as_of, true AS is_listing
+FROM placed AS v LEFT JOIN (${gone}) AS g ON g.internal_id = v.owner AND g.version = v.before.version
+LEFT JOIN ${marks} ON m.version = v.before.version
+JOIN ${listingsSql(pulls.filter((pull) => isWholeListing(pull) && isBehind(pull)))}
+  ON l.service = coalesce(g.service, m.service) AND l.search = coalesce(g.search, m.search)
+  AND l.as_of > v.as_of AND l.as_of < coalesce(v.next, 'infinity'::TIMESTAMPTZ)
+WHERE NOT v.is_known AND v.before.is_listing GROUP BY v.owner, v.version, v.before.version`,
+  }
 }

@@ -14,7 +14,7 @@ export const recordVersions = ({ lake, loader }: VersionsRun): CommitRule => ({
   add: async (next) => {
     const { root, partitions, files, writer, moved } = next
     const older = new Map<number, OlderRecords>()
-    const confirmed = await confirmedGone(lake, root, partitions)
+    const confirmed = await confirmedGone(lake, root, partitions, moved ?? [])
     const versions = await loader.withSession((session) =>
       listVersions({ lake, session })({
         ...{ before: root, partitions, files, writer, moved, confirmed },

@@ -18,6 +18,7 @@ import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { temporaryName } from '../support/process-identity.ts'
+import type { ConfirmedGone } from './confirmed-gone.ts'
 import type { PartWriter } from './extend-list.ts'
 import { type Added, type KeyFile, keyFilesOf, keyRows, rowsInFiles } from './key-files.ts'
 import { type MovedVersion, movedAsOf } from './source-instants.ts'
@@ -36,8 +37,8 @@ interface ListRequest extends Added {
   readonly writer: PartWriter
   /** Versions before that turn out to be as of another instant. @default none */
   readonly moved?: readonly MovedVersion[] | undefined
-  /** Marks of gone companies that a later listing confirmed, as `confirmedGone` gives them. @default none */
-  readonly confirmed?: string | undefined
+  /** Listings that lacked gone companies again. @default none */
+  readonly confirmed?: ConfirmedGone | undefined
   /** Called with the versions that came of which the lake had newer data. */
   readonly onOlder?: ((version: number, older: OlderRecords) => void) | undefined
 }
@@ -164,7 +165,7 @@ FROM (${last}) AS r LEFT JOIN (${confirmed}) AS c ON r.is_listing AND c.internal
     const { lake, session } = this.#context
     await makeFolders(this.#scratch, { within: inLake(lake, '') })
     const local = join(this.#scratch, `${kind}.parquet`)
-    const sorted = `SELECT * FROM (${rows}) ORDER BY ${this.#keys}, version`
+    const sorted = `SELECT * FROM (${rows}) ORDER BY ${this.#keys}, version, as_of`
     try {
       const { rows: count } = await session.copy(sorted, local, { kind: 'parquet' })
       if (count === 0) return []
@@ -221,6 +222,18 @@ ${this.#behindOthers(union('FROM came', before))}`
     return Number(counted?.n)
   }
 
+  /** Makes the table of listings that lacked companies again behind versions that came late. */
+  async #findConfirmed(
+    came: string,
+    confirmed: ConfirmedGone | undefined,
+  ): Promise<{ readonly sql: string; readonly rows: number }> {
+    if (confirmed === undefined || came === '') return { sql: '', rows: 0 }
+    const { session } = this.#context
+    await session.run(`CREATE OR REPLACE TEMP TABLE newly_confirmed AS ${confirmed.behind(came)}`)
+    const [counted] = await session.rows('SELECT count(*)::INTEGER AS n FROM newly_confirmed')
+    return { sql: 'FROM newly_confirmed', rows: Number(counted?.n) }
+  }
+
   /** Counts the records that came after newer ones, of those that are newly superseded. */
   async #countOlder(
     { onOlder, partitions }: Pick<ListRequest, 'onOlder' | 'partitions'>,
@@ -243,36 +256,35 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
     before: readonly VersionFile[],
     added: Added & Pick<ListRequest, 'onOlder' | 'moved' | 'confirmed'>,
   ): Promise<readonly VersionFile[]> {
-    const [last, superseded] = (['last', 'superseded'] as const).map((kind) =>
-      versionFilesOf({ versions: before }, kind, this.#table),
-    ) as [readonly VersionFile[], readonly VersionFile[]]
+    const ofKind = (kind: VersionFile['kind']) => versionFilesOf({ versions: before }, kind, this.#table)
+    const [last, superseded, again] = [ofKind('last'), ofKind('superseded'), ofKind('confirmed')]
     const { name, content } = this.#table
     const records = keyFilesOf(added, name)
     const isListed = content === LISTINGS.content
     const listings = isListed ? keyFilesOf(added, LISTINGS.name) : []
-    if (records.length + listings.length === 0) return [...last, ...superseded]
+    if (records.length + listings.length === 0) return [...last, ...superseded, ...again]
     const moved = added.moved?.filter((one) => one.content === content) ?? []
     const confirmed = isListed ? added.confirmed : undefined
     // No partition has a record twice: without a list before, the greatest one stands in for it.
     const byVersion = [...Map.groupBy(records, ({ version }) => version).values()]
     const [largest = []] = last.length > 0 ? [] : byVersion.sort((a, b) => rowsInFiles(b) - rowsInFiles(a))
     const others = records.filter((file) => !largest.includes(file))
-    return this.#withLists([...last, ...superseded], async (placeOf) => {
+    return this.#withLists([...last, ...superseded, ...again], async (placeOf) => {
       const came = union(await this.#keysIn(others), await this.#keysIn(listings, true))
       const held =
-        last.length > 0 ? this.#corrected(this.#listed(last, placeOf), moved, confirmed) : undefined
+        last.length > 0 ? this.#corrected(this.#listed(last, placeOf), moved, confirmed?.marks) : undefined
       const known = held ?? (await this.#keysIn(largest))
       const rows = rowsInFiles([...others, ...listings])
       const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
       if (count > 0) await this.#countOlder(added, known)
       // Lists are written anew if versions are as of another instant than they said; else only marks of records that came.
       const isAnew = held !== undefined && moved.length > 0
-      const again =
+      const marks =
         held !== undefined && confirmed !== undefined && rows > 0
           ? `SELECT k.* FROM (${held}) AS k SEMI JOIN (${came}) AS o USING (${this.#keys}) WHERE k.is_listing`
           : undefined
       const newest = {
-        sql: union(held === undefined || isAnew ? known : again, rows > 0 ? came : undefined),
+        sql: union(held === undefined || isAnew ? known : marks, rows > 0 ? came : undefined),
         rows: rowsInFiles([...records, ...listings, ...(isAnew ? last : [])]),
       }
       const movedBefore =
@@ -286,24 +298,29 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
       const extended = [
         ...(await this.#append('last', isAnew ? [] : last, newest, placeOf)),
         ...(await this.#append('superseded', movedBefore === undefined ? superseded : [], behind, placeOf)),
+        ...(await this.#append('confirmed', again, await this.#findConfirmed(came, confirmed), placeOf)),
       ]
       await this.#context.session.run('DROP TABLE IF EXISTS newly_superseded')
+      await this.#context.session.run('DROP TABLE IF EXISTS newly_confirmed')
       return extended
     })
   }
 
   /**
    * The lists once a compaction has put versions together: those below its own numbers, from behind the last partition on that it has
-   * left as it was. Its records keep the instants that they had.
+   * left as it was. Its records keep the instants that they had, and so do listings that lacked a company again.
    */
   async merge(
     before: readonly VersionFile[],
     compacted: readonly CommittedPartition[],
     partitions: readonly CommittedPartition[],
   ): Promise<readonly VersionFile[]> {
-    const own = before.filter(({ table }) => table === this.#table.name)
+    const all = before.filter(({ table }) => table === this.#table.name)
     const made = compacted.filter(({ content }) => content === this.#table.content)
-    if (made.length === 0) return own
+    if (made.length === 0) return all
+    const [again, own] = [true, false].map((isAgain) =>
+      all.filter(({ kind }) => (kind === 'confirmed') === isAgain),
+    ) as [VersionFile[], VersionFile[]]
     const first = Math.min(...compacted.map(({ version }) => version))
     const left = partitions.filter(
       ({ content, version }) => content === this.#table.content && version < first,
@@ -313,10 +330,10 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
       made.find(({ files }) => files.some((file) => file.table === table))?.version
     const [records, listings] = [versionOf(this.#table.name), versionOf(LISTINGS.name)]
     const { session } = this.#context
-    const written: VersionFile[] = []
+    const written: VersionFile[] = [...again]
     if (own.length === 0) return written
     const merged = `FROM known WHERE version >= ${from} AND version < ${first}`
-    const all = union(
+    const versions = union(
       `FROM known WHERE version < ${from} OR version > ${first}`,
       records === undefined
         ? undefined
@@ -330,7 +347,7 @@ HAVING ${ofLastVersion('is_listing')}`,
       for (const some of this.#inPieces(this.#listed(own, placeOf), rowsInFiles(own))) {
         const known = `SELECT DISTINCT ${this.#keys}, version, as_of, is_listing FROM (${some})`
         await session.run(
-          `CREATE OR REPLACE TEMP TABLE all_versions AS WITH known AS MATERIALIZED (${known})\n${all}`,
+          `CREATE OR REPLACE TEMP TABLE all_versions AS WITH known AS MATERIALIZED (${known})\n${versions}`,
         )
         written.push(...(await this.#write('last', this.#lastOf('FROM all_versions'))))
         written.push(...(await this.#write('superseded', this.#behindOthers('FROM all_versions'))))

@@ -67,11 +67,12 @@ export interface MovedVersion {
   readonly to: string
 }
 
-/** The instant of a version in SQL, where some are moved. */
-export const movedAsOf = (moved: readonly MovedVersion[]): string => {
+/** The instant of a version in SQL, where some are moved. @param alias of the rows */
+export const movedAsOf = (moved: readonly MovedVersion[], alias?: string): string => {
+  const of = (name: string): string => (alias === undefined ? name : `${alias}.${name}`)
   const cases = moved.map(
     ({ version, from, to }) =>
-      `WHEN version = ${version} AND as_of = TIMESTAMPTZ ${literal(from)} THEN TIMESTAMPTZ ${literal(to)}`,
+      `WHEN ${of('version')} = ${version} AND ${of('as_of')} = TIMESTAMPTZ ${literal(from)} THEN TIMESTAMPTZ ${literal(to)}`,
   )
-  return cases.length === 0 ? 'as_of' : `CASE ${cases.join(' ')} ELSE as_of END`
+  return cases.length === 0 ? of('as_of') : `CASE ${cases.join(' ')} ELSE ${of('as_of')} END`
 }

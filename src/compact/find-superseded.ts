@@ -121,7 +121,9 @@ export const findSuperseded = async (
   const isEmpty = sizesOf(files).rows === 0
   try {
     if (!isEmpty) await sampleRecords(work, content, main, files)
-    const listed = versionFacts(snapshot.versions.filter((file) => file.table === main.name))
+    const listed = versionFacts(
+      snapshot.versions.filter(({ kind, table }) => table === main.name && kind !== 'confirmed'),
+    )
     const merged = inputsOf(snapshot, versionsTable(content))
     return await withFiles(
       lake,

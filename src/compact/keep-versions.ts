@@ -8,8 +8,8 @@ import { withFiles } from '../lake/files/fetch-tables.ts'
 import { versionsTable } from '../lake/tables/past-tables.ts'
 import { diskError } from '../lake/tables/sort-rows.ts'
 import { mainTables } from '../lake/tables/tables.ts'
-import { ofFile, versionFacts } from '../lake/views/current-versions.ts'
-import { confirmedIn, confirmedVersions, standInsOf } from '../lake/views/version-chain.ts'
+import { versionFacts } from '../lake/views/current-versions.ts'
+import { standInsOf } from '../lake/views/version-chain.ts'
 import { versionOrder } from '../lake/views/version-order.ts'
 import type { Work } from './compact-work.ts'
 import { type CompactContent, compactedId } from './plan-compaction.ts'
@@ -23,9 +23,11 @@ export const keepVersions = async (
   const main = mainTables().find((table) => table.content === content.content)
   if (main === undefined) return []
   const table = versionsTable(content.content)
-  const lists = versionFacts(snapshot.versions.filter((file) => file.table === main.name))
+  const lists = versionFacts(
+    snapshot.versions.filter(({ kind, table }) => table === main.name && kind !== 'confirmed'),
+  )
   const merged = inputsOf(snapshot, table)
-  const { all: standIns = [], listings = [] } = standInsOf(snapshot, main) ?? {}
+  const standIns = standInsOf(snapshot, main)?.all ?? []
   const isReal = [
     `version >= ${content.fromVersion}`,
     ...(standIns.length === 0 ? [] : [`version NOT IN (${standIns.join(', ')})`]),
@@ -39,15 +41,13 @@ export const keepVersions = async (
       async (placeOf) => {
         const paths = pathsSql(lists.map(({ path }) => placeOf(path)))
         const listed = readParquet(paths, 'union_by_name = true')
-        const before = merged.map((file) => ({ ...file, path: placeOf(file.path) }))
-        const kept = `SELECT internal_id AS owner, version, as_of, is_listing, ${ofFile(before.map(({ version }) => version))} AS merged_in
-  FROM ${readParquet(pathsSql(before.map(({ path }) => path)))}`
+        const kept = readParquet(pathsSql(merged.map(({ path }) => placeOf(path))))
         // A mark of a gone company stands in the list of last versions once more where a later listing confirmed it.
         const rows =
           session.relation(`SELECT internal_id, version, max(as_of) AS as_of, bool_or(is_listing) AS is_listing
 FROM (
   SELECT ${ident(main.owner ?? '')} AS internal_id, version, as_of, is_listing FROM ${listed} WHERE ${isReal}
-  ${before.length === 0 ? '' : `UNION ALL SELECT owner, version, as_of, is_listing FROM (${confirmedVersions(kept, confirmedIn(main, paths, listings))})`}
+  ${merged.length === 0 ? '' : `UNION ALL SELECT internal_id, version, as_of, is_listing FROM ${kept}`}
 ) GROUP BY internal_id, version ORDER BY internal_id, ${versionOrder()}`)
         return (await sink.write(compactedId(content), table.name, rows)).files
       },

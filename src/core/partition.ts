@@ -176,9 +176,11 @@ export interface FileOfRun extends FileEntry, CommitFacts {
  * versions others have `superseded`. Columns: the key of the main table, `version`, `as_of` (of a dictionary
  * always the same), `is_listing`, whether it is a listing which lacks the company. Of superseded ones also `next`, the first version
  * that is behind it in the order (a lower one where it was superseded when it came), and `is_gone`, whether that is a listing.
+ * Listings that lack a company write nothing of it while it is gone. Where a version comes late before one of them, that listing is
+ * `confirmed`: the version of the listing that marked the company, `as_of` the later one.
  */
 export interface VersionFile {
-  readonly kind: 'last' | 'superseded'
+  readonly kind: 'last' | 'superseded' | 'confirmed'
   /** The main table of a content, or the dictionary. */
   readonly table: string
   /** The partition's name among the parts of snapshots. */

@@ -48,7 +48,7 @@ const makePlaces = async (
   const own = files.filter(({ table }) => table === versionsTable(content).name)
   await withLakeFiles(work, own, (placeOf) => {
     const list = pathsSql(own.map(({ path }) => placeOf(path)))
-    const none = { superseded: undefined, last: undefined }
+    const none = { superseded: undefined, last: undefined, confirmed: undefined }
     const merged = { paths: list, versions: own.map(() => version) }
     const known = listedVersions(main, { ...none, merged }, loadMacro(main))
     return session.run(

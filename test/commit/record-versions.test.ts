@@ -319,7 +319,8 @@ test('a mark that a later listing confirmed holds against older records, not whe
   let versions: readonly VersionFile[] = []
   for (const [at, loaded] of commits.entries()) {
     const partitions = [await partitionOf(lake, at + 1, loaded)]
-    const more = at === 3 ? { confirmed } : {}
+    const more =
+      at === 3 ? { confirmed: { marks: confirmed, behind: () => `FROM (${confirmed}) LIMIT 0` } } : {}
     versions = await list({ before: { versions }, partitions, files: [], writer, ...more })
     if (at === 2) expect(versions.filter(({ kind }) => kind === 'last')).toHaveLength(2)
   }

@@ -46,8 +46,6 @@ class Deliveries {
   readonly #next: () => number
   readonly #days: number[]
   readonly #known = new Set<number>()
-  /** When a listing lacked a company last that had left before: of these days the lake knows the last one alone. */
-  readonly #confirmed = new Map<number, number>()
 
   constructor(seed: number) {
     this.#next = numbersOf(seed)
@@ -72,16 +70,6 @@ class Deliveries {
     }
   }
 
-  #hasLeft(id: number): boolean {
-    const own = this.told.filter(({ said, lacking = [] }) => id in said || lacking.includes(id))
-    return (
-      own
-        .toSorted((a, b) => a.day - b.day)
-        .at(-1)
-        ?.lacking?.includes(id) ?? false
-    )
-  }
-
   /** Many companies of a country that no other delivery tells of: what is merged behind them is small. */
   first(): Delivery {
     const said = Object.fromEntries(
@@ -99,9 +87,7 @@ class Deliveries {
       ? this.#days.findIndex((day) => day > last)
       : this.#below(Math.min(this.#days.length, 60))
     const [day = 0] = this.#days.splice(at, 1)
-    const ids = IDS.filter(() => this.#below(isLive ? 4 : 3) === 0).filter(
-      (id) => (this.#confirmed.get(id) ?? 0) < day,
-    )
+    const ids = IDS.filter(() => this.#below(isLive ? 4 : 3) === 0)
     const said = Object.fromEntries(
       (ids.length === 0 ? [IDS.length + day] : ids).map((id) => [id, this.#said(isLive)]),
     )
@@ -109,7 +95,6 @@ class Deliveries {
       ...{ day, said },
       ...(isLive && { lacking: [...this.#known].filter((id) => !(id in said)) }),
     }
-    for (const id of delivery.lacking ?? []) if (this.#hasLeft(id)) this.#confirmed.set(id, day)
     for (const id of Object.keys(said)) this.#known.add(Number(id))
     this.told.push(delivery)
     return delivery

@@ -217,7 +217,7 @@ export const noChain = (table: Table): string => tableMacro(chainMacro(table), n
  * The chain of the versions of a content, from its lists. It is worked out where a statement reads it.
  *
  * @param sqlOf a file's path in SQL
- * @param fromVersion leaves lower versions of the lists out. @default none
+ * @param fromVersion for what is put together: leaves lower versions of the lists out, and listings that lacked a company again. @default none
  */
 export const chainOfLists = (
   table: RecordTable,
@@ -241,9 +241,14 @@ export const chainOfLists = (
   const paths = {
     last: pathsOf(ofKind('last')),
     superseded: pathsOf(ofKind('superseded')),
+    confirmed: fromVersion === undefined ? pathsOf(ofKind('confirmed')) : undefined,
     merged: pathsOf(merged),
   }
-  const names = { last: paths.last && 'last_paths', superseded: paths.superseded && 'superseded_paths' }
+  const names = {
+    last: paths.last && 'last_paths',
+    superseded: paths.superseded && 'superseded_paths',
+    confirmed: paths.confirmed && 'confirmed_paths',
+  }
   const standIns = standInsOf(listed, table)
   const versions = listedVersions(
     table,
@@ -255,7 +260,7 @@ export const chainOfLists = (
           : { paths: 'merged_paths', versions: merged.map(({ version }) => version) },
     },
     loadMacro(table),
-    { standIns: standIns?.all, listings: standIns?.listings, fromVersion },
+    { standIns: standIns?.all, fromVersion },
   )
   const parameters = Object.entries(paths).flatMap(([name, list]) =>
     list === undefined ? [] : [`${name}_paths := ${list}`],

@@ -29,7 +29,7 @@ export const PLACE_COLUMNS = { place: 'BIGINT', is_listing: 'BOOLEAN', merged_in
  * The chain: `owner`, `version` and the columns above. Of a listing that a later one confirmed, the instants of both count.
  *
  * @param versions SQL of `owner`, `version`, `as_of`, `is_listing`, `merged_in` (the number of the compacted partition that has it, NULL
- *   where none has), and of its load `load_as_of`, `loaded_at`
+ *   where none has), and of its load `load_as_of` (NULL of a listing that stands for an earlier one), `loaded_at`
  */
 export const chainOf = (versions: string): string => `WITH known AS (
   ${versions}
@@ -54,7 +54,9 @@ export const chainLists = (listed: Listed, table: Table): readonly VersionFile[]
   const isPlain =
     superseded.length === 0 &&
     !listed.partitions.some((one) => one.content === table.content && hasSeveralInstants(one))
-  return isPlain ? [] : [...superseded, ...versionFilesOf(listed, 'last', table)]
+  return isPlain
+    ? []
+    : [...superseded, ...versionFilesOf(listed, 'last', table), ...versionFilesOf(listed, 'confirmed', table)]
 }
 
 /** The files of a chain: its lists, and what compactions kept of versions. */
@@ -69,16 +71,9 @@ export const mergedFiles = ({ partitions }: Pick<Listed, 'partitions'>, { conten
     files.flatMap((file) => (file.table === versionsTable(content).name ? [{ ...file, version }] : [])),
   )
 
-/** The number of listings that a compaction has written, and that of its partition with the versions for which they stand. */
-interface StandInListing {
-  readonly version: number
-  readonly merged: number
-}
-
 interface StandIns {
   readonly records: ReadonlySet<number>
   readonly all: readonly number[]
-  readonly listings: readonly StandInListing[]
 }
 
 /** The numbers of compactions that stand for versions that they have put together: of their records, and of all that they made. */
@@ -89,45 +84,11 @@ export const standInsOf = (
   const runs = runsOfHistory(partitions.filter((one) => one.content === content))
   if (runs.size === 0) return undefined
   const own = partitions.filter((one) => one.content === content && runs.has(one.run))
-  const records = own.filter(hasOwnVersions)
   return {
-    records: new Set(records.map(({ version }) => version)),
+    records: new Set(own.filter(hasOwnVersions).map(({ version }) => version)),
     all: own.map(({ version }) => version),
-    listings: records.flatMap(({ run, version: merged }) =>
-      own.flatMap((one) =>
-        one.run === run && one.version !== merged ? [{ version: one.version, merged }] : [],
-      ),
-    ),
   }
 }
-
-/**
- * Versions that compactions have put together. A listing of them may have been confirmed since: then the lists have a later instant of
- * the one that stands for it.
- *
- * @param merged SQL of `owner`, `version`, `as_of`, `is_listing`, `merged_in`
- * @param confirmed SQL of `owner`, `merged_in`, `as_of` of listings that stand for others. @default there are none
- */
-export const confirmedVersions = (merged: string, confirmed?: string): string =>
-  confirmed === undefined
-    ? merged
-    : `SELECT * FROM (${merged}) WHERE NOT is_listing
-  UNION ALL SELECT m.owner, m.version, greatest(m.as_of, CASE WHEN m.is_last THEN c.as_of END) AS as_of, m.is_listing, m.merged_in FROM (
-    SELECT *, row_number() OVER (PARTITION BY owner, merged_in ORDER BY ${versionOrder(undefined, 'DESC')}) = 1 AS is_last
-    FROM (${merged}) WHERE is_listing
-  ) AS m LEFT JOIN (SELECT owner, merged_in, max(as_of) AS as_of FROM (${confirmed}) GROUP BY owner, merged_in) AS c
-    ON c.owner = m.owner AND c.merged_in = m.merged_in`
-
-/** Listings that stand for others, as lists have them. @param lists SQL of paths @returns `undefined` where there are none */
-export const confirmedIn = (
-  { owner = '' }: Pick<Table, 'owner'>,
-  lists: string,
-  listings: readonly StandInListing[],
-): string | undefined =>
-  listings.length === 0
-    ? undefined
-    : `SELECT ${ident(owner)} AS owner, CASE version ${listings.map(({ version, merged }) => `WHEN ${version} THEN ${merged}`).join(' ')} END::BIGINT AS merged_in, as_of
-    FROM ${readParquet(lists, 'union_by_name = true')} WHERE is_listing AND version IN (${listings.map(({ version }) => version).join(', ')})`
 
 /** SQL of the paths of files that list versions, and of those that compactions kept, with the numbers of their partitions. */
 interface ChainPaths extends Readonly<Record<VersionFile['kind'], string | undefined>> {
@@ -138,23 +99,21 @@ interface ChainPaths extends Readonly<Record<VersionFile['kind'], string | undef
 interface ChainLimits {
   /** Numbers of compactions, whose own files say which versions they stand for. @default none */
   readonly standIns?: readonly number[] | undefined
-  /** Stand-ins that are listings. @default none */
-  readonly listings?: readonly StandInListing[] | undefined
   /** Lower versions are left out. @default none */
   readonly fromVersion?: number | undefined
 }
 
 /**
- * The versions of a content as its lists have them: those that others stand behind, and the last one of each record; and those that a
- * compaction has put together, in place of its own.
+ * The versions of a content as its lists have them: those that others stand behind, the last one of each record, and listings that lacked
+ * a company again; and those that a compaction has put together, in place of its own.
  *
  * @param loadOf SQL of the load of a version
  */
 export const listedVersions = (
   { owner = '' }: Pick<Table, 'owner'>,
-  { superseded, last, merged }: ChainPaths,
+  { superseded, last, confirmed, merged }: ChainPaths,
   loadOf: string,
-  { standIns = [], listings = [], fromVersion = 0 }: ChainLimits = {},
+  { standIns = [], fromVersion = 0 }: ChainLimits = {},
 ): string => {
   const key = ident(owner)
   const conditions = [
@@ -162,7 +121,6 @@ export const listedVersions = (
     ...(fromVersion === 0 ? [] : [`version >= ${fromVersion}`]),
   ]
   const isReal = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  const lists = superseded && last ? `list_concat(${superseded}, ${last})` : (superseded ?? last)
   const rows = [
     ...(superseded === undefined
       ? []
@@ -178,12 +136,13 @@ export const listedVersions = (
     ...(merged === undefined
       ? []
       : [
-          confirmedVersions(
-            `SELECT internal_id AS owner, version, as_of, is_listing, ${ofFile(merged.versions)} AS merged_in FROM ${readParquet(merged.paths)}`,
-            lists === undefined ? undefined : confirmedIn({ owner }, lists, listings),
-          ),
+          `SELECT internal_id AS owner, version, as_of, is_listing, ${ofFile(merged.versions)} AS merged_in FROM ${readParquet(merged.paths)}`,
         ]),
   ]
-  return `SELECT *, ${loadOf}(version).as_of AS load_as_of, ${loadOf}(version).loaded_at AS loaded_at
+  const listed = `SELECT *, ${loadOf}(version).as_of AS load_as_of, ${loadOf}(version).loaded_at AS loaded_at
   FROM (${rows.join('\n  UNION ALL ')})`
+  return confirmed === undefined
+    ? listed
+    : `${listed}
+  UNION ALL SELECT ${key}, version, as_of, is_listing, NULL, NULL, ${loadOf}(version).loaded_at FROM ${readParquet(confirmed)}`
 }

@@ -155,10 +155,15 @@ export const FACT_TABLES = Object.fromEntries(
 export const INSTANTS = inlined(FIRST_INLINED + 2 + FACT_NAMES.length, 'firmlake', 'instants', {
   ...{ content: 'VARCHAR', owner: 'BIGINT', version: 'BIGINT', as_of: 'VARCHAR' },
 })
+/** Listings that lacked a company again: the version of the one that marked it, as of the later one. */
+export const CONFIRMED = inlined(INSTANTS.id + 1, 'firmlake', 'confirmed', {
+  ...{ owner: 'BIGINT', version: 'BIGINT', as_of: 'VARCHAR' },
+})
 
 export const INLINED_TABLES: readonly InlinedTable[] = [
   ...[LOADS, QUARANTINED, ...Object.values(FACT_TABLES)],
   INSTANTS,
+  CONFIRMED,
 ]
 
 /** As a table of the catalog. */

@@ -15,9 +15,16 @@ import {
 import { ALL_COMPANIES } from '../../lake/views/base-views.ts'
 import { MERGED_IN } from '../../lake/views/current-versions.ts'
 import { compactedRows, heldRows } from '../../lake/views/intervals.ts'
-import { chainOf, confirmedVersions } from '../../lake/views/version-chain.ts'
+import { chainOf } from '../../lake/views/version-chain.ts'
 import { dictionaryOrder, versionOrder } from '../../lake/views/version-order.ts'
-import { FILE_TABLES, type FileTable, type InSchema, placesOf, type Viewed } from './catalog-layout.ts'
+import {
+  CONFIRMED,
+  FILE_TABLES,
+  type FileTable,
+  type InSchema,
+  placesOf,
+  type Viewed,
+} from './catalog-layout.ts'
 import { type CatalogNames, macroSql, PLACEHOLDER, viewSql } from './qualify-sql.ts'
 
 export interface CatalogView extends InSchema {
@@ -85,23 +92,18 @@ const chainView = (main: RecordTable, viewed: Viewed): string => {
   ): string => `SELECT r.internal_id AS owner, l.version,
     ${asOf(table)} AS as_of, ${isListing} AS is_listing, NULL::BIGINT AS merged_in, ${loads}
   FROM ${rowsIn(table, viewed)} AS r ${withLoads('r', table)} WHERE ${condition}`
-  const kept = `SELECT internal_id AS owner, version, as_of, is_listing, ${versionOf('m')} AS merged_in FROM ${merged} AS m`
-  const confirmed =
-    main.content === LISTINGS.content
-      ? `SELECT r.internal_id AS owner, k.merged_in, ${asOf(LISTINGS)} AS as_of
-  FROM ${rowsIn(LISTINGS, viewed)} AS r ${withLoads('r', LISTINGS)} JOIN (
-    SELECT DISTINCT s.run, s.version AS merged_in FROM ${PLACEHOLDER}.firmlake.loads AS s
-    WHERE s.version IN (SELECT ${versionOf('m')} FROM ${merged} AS m)
-  ) AS k ON k.run = l.run`
-      : undefined
   return chainOf(
     [
       versionsIn(main, false, `r.${ident(FIRST_VERSION.name)} IS NULL`),
       ...(main.content === LISTINGS.content
-        ? [versionsIn(LISTINGS, true, `l.run NOT IN (${standIns})`)]
+        ? [
+            versionsIn(LISTINGS, true, `l.run NOT IN (${standIns})`),
+            `SELECT c.owner, c.version, c.as_of::TIMESTAMPTZ, true, NULL, NULL, l.loaded_at::TIMESTAMPTZ
+  FROM ${placed(CONFIRMED)} AS c LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = c.version`,
+          ]
         : []),
-      `SELECT r.owner, r.version, r.as_of, r.is_listing, r.merged_in, ${loads}
-  FROM (${confirmedVersions(kept, confirmed)}) AS r LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = r.version`,
+      `SELECT m.internal_id AS owner, m.version, m.as_of, m.is_listing, ${versionOf('m')} AS merged_in, ${loads}
+  FROM ${merged} AS m LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = m.version`,
     ].join('\n  UNION ALL '),
   )
 }

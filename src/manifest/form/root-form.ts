@@ -118,7 +118,7 @@ export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithVe
 
 /** A file that lists versions of records, as a snapshot names it. */
 export const VERSION_FILE = shapeOf<VersionFile>({
-  kind: oneOf(['last', 'superseded']),
+  kind: oneOf(['last', 'superseded', 'confirmed']),
   table: anyText,
   name: PART_NAME,
   rows: count,

@@ -320,7 +320,7 @@ test('lake/views/version-order.ts alone says which version of a record is the la
   expect(found).toEqual([
     // A list of versions is sorted by key: its last versions are not chosen by it.
     expect.stringMatching(
-      /^commit\/record-versions\.ts: const sorted = `SELECT \* FROM .* ORDER BY \$\{this\.#keys\}, version`/,
+      /^commit\/record-versions\.ts: const sorted = `SELECT \* FROM .* ORDER BY \$\{this\.#keys\}, version, as_of`/,
     ),
   ])
 })

@@ -29,7 +29,7 @@ interface Partition {
 }
 
 interface VersionList extends Omit<Part, 'level'> {
-  readonly kind: 'superseded' | 'last'
+  readonly kind: 'superseded' | 'last' | 'confirmed'
   readonly table: string
 }
 

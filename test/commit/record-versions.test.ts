@@ -319,8 +319,8 @@ test('a mark that a later listing confirmed holds against older records, not whe
   let versions: readonly VersionFile[] = []
   for (const [at, loaded] of commits.entries()) {
     const partitions = [await partitionOf(lake, at + 1, loaded)]
-    const more =
-      at === 3 ? { confirmed: { marks: confirmed, behind: () => `FROM (${confirmed}) LIMIT 0` } } : {}
+    const behind = (): string => `SELECT *, true AS is_listing FROM (${confirmed})`
+    const more = at === 3 ? { confirmed: { marks: confirmed, behind } } : {}
     versions = await list({ before: { versions }, partitions, files: [], writer, ...more })
     if (at === 2) expect(versions.filter(({ kind }) => kind === 'last')).toHaveLength(2)
   }
@@ -331,4 +331,21 @@ test('a mark that a later listing confirmed holds against older records, not whe
   ])
   expect(hidden).toContainEqual([2, 4, true])
   expect(hidden.filter(([id, version]) => id === 1 && version === 4)).toEqual([])
+  // What is confirmed stays through a merge, and goes with a company that is forgotten.
+  const confirmedBy = async (lists: readonly VersionFile[]) =>
+    (await contentsOf(lake, lists, 'confirmed')).map(({ internal_id, version, as_of }) => [
+      ...[internal_id, version, as_of],
+    ])
+  const both = [
+    [1, 2, 6],
+    [2, 2, 6],
+  ]
+  expect(await confirmedBy(versions)).toEqual(both)
+  const compacted = [await partitionOf(lake, 5, { kind: 'companies', sources: [{ day: 5, ids }] })]
+  const merged = await list({ before: { versions }, compacted, partitions: compacted, files: [], writer })
+  expect(await confirmedBy(merged)).toEqual(both)
+  const left = await versionsWithout({ lake, session }, [1n], {
+    ...{ before: { versions }, files: [], writer },
+  })
+  expect(await confirmedBy(left)).toEqual([both[1]])
 })

@@ -35,18 +35,9 @@ const SALES = `sales AS (
   SELECT max(fiscal_year) AS newest FROM counts WHERE 2 * companies >= (SELECT max(companies) FROM counts)
 )`
 
-/** An amount in the currency of `unit`, by the rates \`s\` of its own and \`t\` of that one. */
-const inUnit = (amount: string, currency: string): string =>
-  `CASE WHEN ${currency} = target THEN ${amount} ELSE ${amount} * t.units_per_usd / s.units_per_usd END`
-
-const ratesOf = (year: string, currency: string): string =>
-  `LEFT JOIN rates_by_year AS s ON s.currency = ${currency} AND s.fiscal_year = least(greatest(${year}, 1900), 2100)
-LEFT JOIN rates_by_year AS t ON t.currency = target AND t.fiscal_year = least(greatest(${year}, 1900), 2100)`
-
 const BY_COUNTRY = `WITH ${SALES}, converted AS (
-  SELECT x.*, target, ${inUnit('reported', 'x.currency')} AS amount
+  SELECT x.*, target, convert_currency(reported, x.currency, x.fiscal_year, target) AS amount
   FROM sales AS x CROSS JOIN unit CROSS JOIN newest
-  ${ratesOf('x.fiscal_year', 'x.currency')}
   WHERE x.fiscal_year <= newest AND x.fiscal_year > newest - ${YEARS}
 ), sizes AS (
   SELECT country_code, sum(amount) AS size FROM converted, newest WHERE fiscal_year = newest GROUP BY ALL
@@ -59,9 +50,9 @@ GROUP BY ALL ORDER BY any_value(size) DESC NULLS LAST, c.country_code, years DES
 
 /** Sales of the newest full year and of the one before, where both compare; both by the rate of the newer year. */
 const COMPARED = `compared AS (
-  SELECT g.*, target, ${inUnit('g.value', 'g.currency')} AS now_in_unit, ${inUnit('g.previous_value', 'g.currency')} AS before_in_unit
+  SELECT g.*, target, convert_currency(g.value, g.currency, g.fiscal_year, target) AS now_in_unit,
+    convert_currency(g.previous_value, g.currency, g.fiscal_year, target) AS before_in_unit
   FROM growth('NetSales') AS g JOIN newest ON g.fiscal_year = newest CROSS JOIN unit
-  ${ratesOf('g.fiscal_year', 'g.currency')}
   WHERE g.reason IS NULL
 )`
 
@@ -76,15 +67,15 @@ SELECT country_code, fiscal_year, count(*) AS companies, target AS currency, rou
 FROM compared WHERE now_in_unit IS NOT NULL GROUP BY ALL ORDER BY sales DESC, country_code LIMIT ${COUNTRIES}`
 
 const NEWLY_RESTATED = `WITH ${SALES}, newly AS (
-  SELECT r.*, i.name, target FROM restatements AS r JOIN line_item_names AS i ON i.category = r.category AND i.line_item = r.line_item AND i.unit = 'amount'
+  SELECT r.*, i.name, target, convert_currency(r.new_value - r.old_value, r.new_currency, r.fiscal_year, target) AS by
+  FROM restatements AS r JOIN line_item_names AS i ON i.category = r.category AND i.line_item = r.line_item AND i.unit = 'amount'
   CROSS JOIN unit
   WHERE r.known_since = (SELECT max(loaded_at) FROM companies_history) AND r.old_currency IS NOT DISTINCT FROM r.new_currency
 )
 SELECT r.internal_id, r.company_name, r.country_code, r.consolidation, r.name AS item, r.fiscal_year, r.old_value, r.new_value,
   round(r.percent, 2) AS percent, r.old_currency, r.new_currency AS currency,
-  round(${inUnit('(r.new_value - r.old_value)', 'r.new_currency')}) AS difference, target AS difference_currency, r.known_since
+  round(r.by) AS difference, target AS difference_currency, r.known_since
 FROM newly AS r
-${ratesOf('r.fiscal_year', 'r.new_currency')}
 ORDER BY abs(difference) DESC NULLS LAST, r.internal_id, r.consolidation, r.line_item, r.fiscal_year LIMIT ${LARGEST}`
 
 const lead = (rowsOf: RowsOf, numbers: Numbers): Html => {

@@ -24,7 +24,7 @@ export const COMPARED = objectOf({
 /**
  * Rows by company, in the order asked for; of one that has no such figure there is one row without a figure. Without a currency
  * it is the one that most of the companies report their newest figures in, of several that of the first company. Amounts are
- * converted by the average rate of the year, as `figures_in` does, which would read the names of all companies.
+ * converted by the average rate of the year.
  */
 const compare = question(COMPARED, async (run, { ids, currency }) => {
   const asked = [...new Set(ids.map(String))]
@@ -39,12 +39,10 @@ const compare = question(COMPARED, async (run, { ids, currency }) => {
   SELECT ${target} AS currency
 ), found AS (
   SELECT f.internal_id, f.consolidation, f.category, f.line_item, n.name, n.unit, f.fiscal_year,
-    CASE WHEN f.currency = d.currency THEN f.value ELSE f.value * (t.units_per_usd / s.units_per_usd) END AS value, d.currency,
+    convert_currency(f.value, f.currency, f.fiscal_year, d.currency) AS value, d.currency,
     f.value AS reported_value, f.currency AS reported_currency, f.months, f.is_preferred
   FROM financials AS f CROSS JOIN target AS d
   LEFT JOIN line_item_names AS n ON n.category = f.category AND n.line_item = f.line_item
-  LEFT JOIN rates_by_year AS s ON s.currency = f.currency AND s.fiscal_year = least(greatest(f.fiscal_year, 1900), 2100)
-  LEFT JOIN rates_by_year AS t ON t.currency = d.currency AND t.fiscal_year = least(greatest(f.fiscal_year, 1900), 2100)
   WHERE f.${among} AND f.category IN ('ProfitAndLoss', 'BalanceSheet') AND f.line_item IN (${ITEMS.map(literal).join(', ')})
   UNION ALL
   SELECT internal_id, consolidation, 'Employees', 'Employees', 'Employees', 'count', fiscal_year, employees, NULL, employees, NULL, NULL, is_preferred

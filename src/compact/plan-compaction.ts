@@ -110,10 +110,18 @@ const isFewWith = (partitions: readonly CommittedPartition[], at: number): boole
   )
 }
 
+/** The place of the first partition of those that a compaction has made together; of what was loaded each stands by itself. */
+const firstMadeWith = (partitions: readonly CommittedPartition[], at: number): number => {
+  const first = partitions.findIndex(({ run }) => run === partitions[at]?.run)
+  const isMade = partitions[first] !== undefined && isCompaction(partitions[first].source)
+  return isMade ? first : at
+}
+
 /**
  * The place of the first partition to merge: it and all newer ones become one. As few are merged as leave no more than
  * `MOST_PARTITIONS`, and none is left that is not larger than what is merged behind it, so that a row is merged only with about as many
  * others. Where those beside the largest one have half of its rows, all are merged: about as many of its rows are superseded by then.
+ * What a merge has made stays together: its listings stand for versions that its records keep.
  */
 const firstMerged = (partitions: readonly CommittedPartition[]): number => {
   const sizes = partitions.map(rowsIn)
@@ -121,9 +129,12 @@ const firstMerged = (partitions: readonly CommittedPartition[]): number => {
   const largest = Math.max(...sizes)
   if ((all - largest) * 2 > largest) return 0
   let [at, merged] = [partitions.length, 0]
-  while (at > 0 && !(isFewWith(partitions, at) && (sizes[at - 1] ?? 0) > merged)) {
-    at -= 1
-    merged += sizes[at] ?? 0
+  while (at > 0) {
+    const first = firstMadeWith(partitions, at - 1)
+    const size = sizes.slice(first, at).reduce((sum, rows) => sum + rows, 0)
+    if (isFewWith(partitions, at) && size > merged) break
+    at = first
+    merged += size
   }
   return at
 }

@@ -7,7 +7,7 @@ import type { CommittedPartition, Snapshot } from '../../src/core/partition.ts'
 /** A partition of companies with so many rows; `listing`: it says who has left. */
 const partition = (rows: number, at: number, listing = false): CommittedPartition =>
   ({
-    ...{ id: `p${at}`, run: `r${at}`, content: 'companies', version: at + 1 },
+    ...{ id: `p${at}`, run: `r${at}`, content: 'companies', version: at + 1, source: { kind: 'file' } },
     files: [{ table: listing ? 'listings' : 'companies', path: `${at}`, rows, bytes: 1, sha256: '' }],
   }) as unknown as CommittedPartition
 
@@ -43,6 +43,19 @@ test('listings are counted by themselves, and merged with the records between th
   const nights = Array.from({ length: 13 }, (_, at) => partition(1, at + 1, true))
   expect(plan([partition(1000, 0), ...nights.slice(0, 12)]).compact).toBe(true)
   expect(plan([partition(1000, 0), ...nights]).contents[0]?.partitions).toHaveLength(13)
+})
+
+test('what a merge has made stays together: its listings are never merged without its records', () => {
+  const made = [partition(400, 1), partition(5, 2, true)].map((one, at) => ({
+    ...{ ...one, run: 'merge', source: { ...one.source, kind: at === 0 ? 'compaction' : 'listing' } },
+  })) as CommittedPartition[]
+  const nights = Array.from({ length: 11 }, (_, at) => partition(10, at + 3))
+  expect(plan([partition(10_000, 0), ...made, ...nights]).contents[0]).toMatchObject({
+    ...{ fromVersion: 4, partitions: { length: 11 } },
+  })
+  // Of loads a listing goes without the records of its run.
+  const loaded = made.map((one) => ({ ...one, source: { ...one.source, kind: 'pull' } })) as never
+  expect(plan([partition(10_000, 0), ...loaded, ...nights]).contents[0]?.partitions).toHaveLength(12)
 })
 
 /** Rows written for each row loaded, over nights of 0.5 %; and the most partitions. */

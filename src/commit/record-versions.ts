@@ -367,7 +367,7 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
     const { session } = this.#context
     const keys = this.#keys
     const columns = `${keys}, version, as_of, is_listing`
-    // Of merged versions only the mark of a gone company can be behind the last record.
+    // Behind the last record among merged versions only the mark of a gone company can stand.
     const standIn = (version: number, isListing: boolean, of: string): string =>
       `SELECT ${keys}, ${version}::BIGINT AS version, max(as_of) AS as_of, ${isListing} AS is_listing,
   ${ofLastVersion(`CASE WHEN ${isMerged('next')} THEN ${listings ?? records} ELSE next END`)} AS next, ${ofLastVersion('is_gone')} AS is_gone

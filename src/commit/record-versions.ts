@@ -306,54 +306,120 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
     })
   }
 
+  /** The files with a row that names a version in one of some columns. @param isNamed condition on a column */
+  async #filesNaming(
+    files: readonly VersionFile[],
+    columns: readonly string[],
+    isNamed: (column: string) => string,
+    placeOf: PlaceOf,
+  ): Promise<readonly VersionFile[]> {
+    if (files.length === 0) return []
+    const named = columns.map(
+      (column) => `SELECT file_index ${this.#listed(files, placeOf)} WHERE ${isNamed(column)}`,
+    )
+    const found = await this.#context.session.rows(
+      `SELECT DISTINCT file_index::INTEGER AS file FROM (${union(...named)})`,
+    )
+    const places = new Set(found.map(({ file }) => Number(file)))
+    return files.filter((_, at) => places.has(at))
+  }
+
   /**
    * The lists once a compaction has put versions together: those below its own numbers, from behind the last partition on that it has
-   * left as it was. Its records keep the instants that they had, and so do listings that lacked a company again.
+   * left as it was. Its records keep the instants that they had. Files that name none of these versions stay as they are,
+   * and so do listings that lacked a company again.
    */
   async merge(
     before: readonly VersionFile[],
     compacted: readonly CommittedPartition[],
     partitions: readonly CommittedPartition[],
   ): Promise<readonly VersionFile[]> {
-    const all = before.filter(({ table }) => table === this.#table.name)
+    const own = before.filter(({ table }) => table === this.#table.name)
     const made = compacted.filter(({ content }) => content === this.#table.content)
-    if (made.length === 0) return all
-    const [again, own] = [true, false].map((isAgain) =>
-      all.filter(({ kind }) => (kind === 'confirmed') === isAgain),
-    ) as [VersionFile[], VersionFile[]]
+    if (made.length === 0) return own
     const first = Math.min(...compacted.map(({ version }) => version))
     const left = partitions.filter(
       ({ content, version }) => content === this.#table.content && version < first,
     )
     const from = (left.at(-1)?.version ?? 0) + 1
+    const isMerged = (version: string): string => `${version} BETWEEN ${from} AND ${first - 1}`
     const versionOf = (table: string): number | undefined =>
       made.find(({ files }) => files.some((file) => file.table === table))?.version
-    const [records, listings] = [versionOf(this.#table.name), versionOf(LISTINGS.name)]
+    const standIns = { records: versionOf(this.#table.name), listings: versionOf(LISTINGS.name) }
+    const ofKind = (kind: VersionFile['kind']) => versionFilesOf({ versions: before }, kind, this.#table)
+    return this.#withLists(own, async (placeOf) => {
+      const last = await this.#filesNaming(ofKind('last'), ['version'], isMerged, placeOf)
+      const superseded = await this.#filesNaming(ofKind('superseded'), ['version', 'next'], isMerged, placeOf)
+      const anew = [...last, ...superseded]
+      const written = own.filter((file) => !anew.includes(file))
+      const columns = `${this.#keys}, version, as_of, is_listing`
+      const rows = union(
+        last.length === 0
+          ? undefined
+          : `SELECT ${columns}, NULL::BIGINT AS next, NULL::BOOLEAN AS is_gone ${this.#listed(last, placeOf)}`,
+        superseded.length === 0
+          ? undefined
+          : `SELECT ${columns}, next, is_gone ${this.#listed(superseded, placeOf)}`,
+      )
+      if (anew.length > 0)
+        for (const some of this.#inPieces(rows, rowsInFiles(anew)))
+          written.push(...(await this.#writeMerged(some, isMerged, standIns)))
+      return written
+    })
+  }
+
+  /**
+   * Writes rows of lists anew, with the numbers that stand in for merged versions. A record's last merged version, and the last one that is
+   * no listing, stand where their stand-ins do among its other versions: what is behind the one is behind the other.
+   *
+   * @param rows of both kinds; those of last versions have no `next`
+   */
+  async #writeMerged(
+    rows: string,
+    isMerged: (version: string) => string,
+    { records, listings }: Readonly<Record<'records' | 'listings', number | undefined>>,
+  ): Promise<readonly VersionFile[]> {
     const { session } = this.#context
-    const written: VersionFile[] = [...again]
-    if (own.length === 0) return written
-    const merged = `FROM known WHERE version >= ${from} AND version < ${first}`
-    const versions = union(
-      `FROM known WHERE version < ${from} OR version > ${first}`,
-      records === undefined
-        ? undefined
-        : `SELECT ${this.#keys}, ${records}, max(as_of), false ${merged} AND NOT is_listing GROUP BY ${this.#keys}`,
+    const keys = this.#keys
+    const columns = `${keys}, version, as_of, is_listing`
+    // Behind the last record among merged versions only the mark of a gone company can stand.
+    const standIn = (version: number, isListing: boolean, of: string): string =>
+      `SELECT ${keys}, ${version}::BIGINT AS version, max(as_of) AS as_of, ${isListing} AS is_listing,
+  ${ofLastVersion(`CASE WHEN ${isMerged('next')} THEN ${listings ?? records} ELSE next END`)} AS next, ${ofLastVersion('is_gone')} AS is_gone
+FROM merged ${of}`
+    const standIns = union(
+      records === undefined ? undefined : standIn(records, false, `WHERE NOT is_listing GROUP BY ${keys}`),
       listings === undefined
         ? undefined
-        : `SELECT ${this.#keys}, ${listings}, max(as_of), true ${merged} GROUP BY ${this.#keys}
-HAVING ${ofLastVersion('is_listing')}`,
+        : standIn(listings, true, `GROUP BY ${keys} HAVING ${ofLastVersion('is_listing')}`),
     )
-    await this.#withLists(own, async (placeOf) => {
-      for (const some of this.#inPieces(this.#listed(own, placeOf), rowsInFiles(own))) {
-        const known = `SELECT DISTINCT ${this.#keys}, version, as_of, is_listing FROM (${some})`
-        await session.run(
-          `CREATE OR REPLACE TEMP TABLE all_versions AS WITH known AS MATERIALIZED (${known})\n${versions}`,
-        )
-        written.push(...(await this.#write('last', this.#lastOf('FROM all_versions'))))
-        written.push(...(await this.#write('superseded', this.#behindOthers('FROM all_versions'))))
-      }
-      await session.run('DROP TABLE IF EXISTS all_versions')
-    })
+    await session.run(`CREATE OR REPLACE TEMP TABLE held AS ${rows}`)
+    await session.run(`CREATE OR REPLACE TEMP TABLE stand_ins AS WITH merged AS MATERIALIZED (
+  SELECT ${keys}, version, max(as_of) AS as_of, bool_or(is_listing) AS is_listing, any_value(next) AS next, any_value(is_gone) AS is_gone
+  FROM held WHERE ${isMerged('version')} GROUP BY ${keys}, version
+)
+${standIns}`)
+    const isLeft = `NOT (${isMerged('h.version')})`
+    // A listing that supersedes a row may be no mark any more, where a record was merged behind it: then that record does.
+    const isAlike = 's.is_listing = h.is_gone'
+    const written = [
+      ...(await this.#write(
+        'last',
+        this.#lastOf(
+          `SELECT ${columns} FROM held AS h WHERE next IS NULL AND ${isLeft} UNION ALL SELECT ${columns} FROM stand_ins WHERE next IS NULL`,
+        ),
+      )),
+      ...(await this.#write(
+        'superseded',
+        `SELECT * FROM held AS h WHERE ${isLeft} AND NOT (${isMerged('h.next')})
+UNION ALL
+SELECT ${keys}, h.version, h.as_of, h.is_listing, arg_max(s.version, ${isAlike}), arg_max(s.is_listing, ${isAlike})
+FROM held AS h JOIN stand_ins AS s USING (${keys}) WHERE ${isLeft} AND ${isMerged('h.next')} GROUP BY ALL
+UNION ALL
+SELECT * FROM stand_ins WHERE next IS NOT NULL`,
+      )),
+    ]
+    await session.run('DROP TABLE held; DROP TABLE stand_ins')
     return written
   }
 

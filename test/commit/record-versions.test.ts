@@ -228,6 +228,16 @@ const LOADED = fc.record({
   ),
 })
 
+/** A listing supersedes a company that is left as it was; it is merged with an older record of the same, and both stand in for theirs. */
+const OLDER_BEHIND_LISTING: [Loaded[][], [number, number]] = [
+  [
+    [{ kind: 'companies', sources: [{ day: 5, ids: [1, 2] }] }],
+    [{ kind: 'listings', sources: [{ day: 6, ids: [1] }] }],
+    [{ kind: 'companies', sources: [{ day: 3, ids: [1] }] }],
+  ],
+  [1, 2],
+]
+
 test.each([
   ['in one file', undefined],
   ['in many files', { mostRows: 5, smallRows: 2 }],
@@ -235,8 +245,8 @@ test.each([
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(LOADED, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }),
-      fc.nat(4),
-      async (commits, compactedAt) => {
+      fc.tuple(fc.nat(4), fc.nat(4)),
+      async (commits, places) => {
         const lake = await temporaryFolder()
         const context = { lake, session, sizes }
         const writer = new PartWriter({ lake, run: RUN }, randomBytes)
@@ -268,9 +278,11 @@ test.each([
         })
         const some = [...chainsOf(loads)].filter(([id]) => id > 3)
         await expectLists(lake, left, new Map(some))
-        // A compaction of the first commits: of each record its last version, and the last listing of those that are gone.
-        const merged = loads.slice(0, compactedAt + 1)
-        const before = Math.max(...merged.flat().map(([version]) => version))
+        // A merge of neighbouring commits: of each record its last version, and the last listing of those that are gone.
+        const [from = 0, to = 0] = places.map((place) => place % commits.length).sort()
+        const [merged, kept] = [loads.slice(from, to + 1), loads.slice(0, from).flat().length]
+        const numbers = merged.flat().map(([version]) => version)
+        const [first, behind] = [Math.min(...numbers), Math.max(...numbers) + 1]
         const made = [...chainsOf(merged).values()].flatMap((chain) => {
           const isGone = chain.at(-1)?.isListing
           const record = chain.findLast(({ isListing }) => !isListing)
@@ -280,26 +292,35 @@ test.each([
           (['companies', 'listings'] as const).flatMap((kind, at) => {
             const rows = made.filter(({ isListing }) => isListing === (kind === 'listings'))
             const sources = rows.map(({ id, day }) => ({ day, ids: [id] }))
-            return rows.length === 0 ? [] : [partitionOf(lake, before + 1 + at, { kind, sources })]
+            return rows.length === 0 ? [] : [partitionOf(lake, behind + at, { kind, sources })]
           }),
         )
-        if (compacted.length === 0) return
         const anew = await listVersions(context)({
-          ...{ before: { versions }, compacted, partitions: compacted, files: [], writer },
+          ...{ before: { versions }, compacted, files: [], writer },
+          partitions: [...all.slice(0, kept), ...compacted, ...all.slice(kept + numbers.length)],
         })
-        const after = loads.slice(compactedAt + 1)
-        const rows = made.map(({ id, day, isListing }) => ({
-          ...{ id, day, isListing, commit: -1 },
+        const standIns = made.map(({ id, day, isListing }) => ({
+          ...{ id, day, isListing, commit: to },
           version:
             compacted.find(({ files }) => (files[0]?.table === 'listings') === isListing)?.version ?? 0,
         }))
-        const chains = Map.groupBy([...rows, ...[...chainsOf(after).values()].flat()], ({ id }) => id)
+        const others = [...chainsOf(loads).values()]
+          .flat()
+          .filter(({ version }) => !numbers.includes(version))
+        const chains = Map.groupBy([...standIns, ...others], ({ id }) => id)
         for (const chain of chains.values()) chain.sort((a, b) => a.day - b.day || a.version - b.version)
         await expectLists(lake, anew, chains)
         expect(await hiddenBy(lake, anew, chains)).toEqual(hiddenIn(chains))
+        // Files that name none of the merged versions are the same.
+        const isMerged = (version: unknown): boolean => Number(version) >= first && Number(version) < behind
+        for (const file of versions) {
+          const names = await contentsOf(lake, [file], file.kind)
+          const isSame = !names.some(({ version, next }) => isMerged(version) || isMerged(next ?? 0))
+          expect([file, anew.includes(file)]).toEqual([file, isSame])
+        }
       },
     ),
-    { numRuns: 3 * ROUNDS },
+    { numRuns: 3 * ROUNDS, examples: [OLDER_BEHIND_LISTING] },
   )
 })
 

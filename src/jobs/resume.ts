@@ -8,6 +8,7 @@ import { finishDeadForgets } from '../forget/finish-forget.ts'
 import type { CommitHeld } from '../forget/hold-again.ts'
 import { filesOfJob } from '../kinds/convert-kind.ts'
 import { isLoad, jobKind, loadOf } from '../kinds/kinds.ts'
+import { writingLakeFilesOnce } from '../manifest/lake-file/lake-file.ts'
 import { type DoneWork, together } from '../manifest/runs/journal-lines.ts'
 import { isSharedRun } from '../manifest/runs/run-lease.ts'
 import { isOwnPlan, listRuns, lookUpRun, type RunSummary } from '../manifest/runs/runs.ts'
@@ -47,6 +48,8 @@ export type ResumedRun =
 /** The outcomes of interrupted runs, oldest first. */
 export interface ResumeReport {
   readonly runs: readonly ResumedRun[]
+  /** Why `lake.duckdb` or `lake.ducklake` was not written behind several runs; absent where those that the lake is to have were. */
+  readonly noViews?: string
 }
 
 type Asked = Read<ResumeOptions, typeof RESUME>
@@ -75,14 +78,20 @@ const resumed = lakeJob<ResumeOptions, typeof RESUME, ResumeReport>('resume', RE
   await letLoad(lake)
   if (run !== undefined) return { runs: [await resumeOne(run, options)] }
   const runs: ResumedRun[] = []
-  for (const id of (await sortUnfinished(lake, options)).resumable) {
-    const one = resumeOne(id, options).catch((error: unknown): ResumedRun => {
-      if (signal?.aborted) throw error
-      return { kind: 'failed', run: id, error }
-    })
-    runs.push(await one)
+  let noViews: string | undefined
+  const resumeAll = async (): Promise<void> => {
+    for (const id of (await sortUnfinished(lake, options)).resumable) {
+      const one = resumeOne(id, options).catch((error: unknown): ResumedRun => {
+        if (signal?.aborted) throw error
+        return { kind: 'failed', run: id, error }
+      })
+      runs.push(await one)
+    }
   }
-  return { runs }
+  await writingLakeFilesOnce(resumeAll, (reason) => {
+    noViews = reason
+  })
+  return { runs, ...(noViews !== undefined && { noViews }) }
 })
 
 /**

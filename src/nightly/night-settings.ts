@@ -197,7 +197,7 @@ interface StepWork {
   readonly onTarget: (event: TargetEvent) => void
 }
 
-interface NightStep {
+export interface NightStep {
   /** The name of the section. */
   readonly name: string
   readonly needed: boolean

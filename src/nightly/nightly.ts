@@ -1,12 +1,12 @@
 /** `nightly`: the nightly steps of `firmlake.toml` or of the environment, in one call. */
 
-import type { FileSettings } from '../config/definition.ts'
 import { isFinal, orInterrupted, ToolkitError } from '../core/errors.ts'
 import { EXIT, exitCodeOf } from '../core/exit-codes.ts'
 import { openDryLake } from '../jobs/dry-lake.ts'
 import { auditOf } from '../jobs/measured-load.ts'
 import type { ProgramWork } from '../jobs/run-program.ts'
 import { settingsOfLake } from '../jobs/same-lake.ts'
+import { writingLakeFilesOnce } from '../manifest/lake-file/lake-file.ts'
 import { pullsIfAny, rootIfAny } from '../manifest/snapshots/snapshots.ts'
 import type { NightlyOptions } from '../options/interfaces.ts'
 import { job } from '../options/job.ts'
@@ -25,7 +25,7 @@ import {
   plannedPart,
   pullShown,
 } from './night-parts.ts'
-import { type Night, nightOf, stepsOf } from './night-settings.ts'
+import { type Night, type NightStep, nightOf, stepsOf } from './night-settings.ts'
 
 /** The updates of the targets, as the summary shows them. */
 const updated = (event: TargetEvent): object => {
@@ -115,18 +115,21 @@ const loadDry = async (night: Night, parts: Parts, program: ProgramWork, offline
   }
 }
 
-const finishAll = async (
-  settings: FileSettings,
+/** The state of the lake behind the loads. */
+interface Loaded {
+  readonly hasLoaded: boolean
+  readonly isEmpty: boolean
+}
+
+const doSteps = async (
+  steps: readonly NightStep[],
   night: Night,
+  { hasLoaded, isEmpty }: Loaded,
   parts: Parts,
   { signal, report }: ProgramWork,
 ): Promise<void> => {
   const onTarget = (event: TargetEvent): void => report(updated(event))
-  const isEmpty = (await rootIfAny(night.lake)) === null
-  const hasLoaded = parts.list.some(
-    ({ state, records = 0, quarantined = 0 }) => state === 'done' || records + quarantined > 0,
-  )
-  for (const { name, needed, work } of stepsOf(settings, night)) {
+  for (const { name, needed, work } of steps) {
     if (parts.needed !== undefined) {
       parts.add(heldBack(name, name, `"${parts.needed}" is needed and failed`))
       continue
@@ -146,6 +149,32 @@ const finishAll = async (
       parts.add(failedPart(name, name, error), error, needed)
     }
   }
+}
+
+/** Steps that commit to the lake, or remove files of it. */
+const CHANGES_LAKE = ['compact', 'gc']
+
+/** The catalogs are written once: behind the last step that changes the lake. */
+const doAll = async (
+  night: Night,
+  steps: readonly NightStep[],
+  parts: Parts,
+  program: ProgramWork,
+): Promise<void> => {
+  const looking = steps.findLastIndex(({ name }) => CHANGES_LAKE.includes(name)) + 1
+  const loaded = await writingLakeFilesOnce(
+    async () => {
+      await loadAll(night, parts, program)
+      const hasLoaded = parts.list.some(
+        ({ state, records = 0, quarantined = 0 }) => state === 'done' || records + quarantined > 0,
+      )
+      const loaded = { hasLoaded, isEmpty: (await rootIfAny(night.lake)) === null }
+      await doSteps(steps.slice(0, looking), night, loaded, parts, program)
+      return loaded
+    },
+    (noViews) => program.report({ noViews }),
+  )
+  await doSteps(steps.slice(looking), night, loaded, parts, program)
 }
 
 /**
@@ -180,14 +209,12 @@ export const nightly: (options: NightlyOptions) => Promise<ServiceCounters> = jo
     program.report({ pulls: [], parts: parts.list })
     const settings = await settingsOfLake(options.settings ?? {}, env.FIRMLAKE_LAKE)
     const night = await nightOf(env, settings, { adopt, overwrite, onWarning })
+    const steps = stepsOf(settings, night)
     try {
       if (dryRun || offline) {
         await loadDry(night, parts, program, offline)
-        for (const { name, intent } of stepsOf(settings, night)) parts.add(plannedPart(name, name, intent))
-      } else {
-        await loadAll(night, parts, program)
-        await finishAll(settings, night, parts, program)
-      }
+        for (const { name, intent } of steps) parts.add(plannedPart(name, name, intent))
+      } else await doAll(night, steps, parts, program)
       if (parts.error !== undefined) throw parts.error
       return night.service?.counters() ?? { requests: 0, retries: 0, throttled: 0, bytes: 0 }
     } finally {

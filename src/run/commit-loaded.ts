@@ -93,6 +93,6 @@ export const withViews = async (
   summary: LoadSummary,
   ahead?: LakeFilesAhead,
 ): Promise<LoadSummary> => {
-  const noViews = await refreshLakeFiles(lake, { ...(ahead && { ahead }) })
+  const noViews = await refreshLakeFiles(lake, ahead)
   return { ...summary, ...(noViews !== undefined && { noViews }) }
 }

@@ -13,7 +13,7 @@ import { plannedService } from '../options/service-options.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { logError } from '../output/report-error.ts'
-import { reportLines, warnOf } from '../output/run-report.ts'
+import { reportLines, warnOf, warnOfNoViews } from '../output/run-report.ts'
 import { watchRun } from '../output/watch-run.ts'
 import { checkTargetsOf, loadCheckOfFile, updateTargetsOf } from '../run-job.ts'
 
@@ -75,7 +75,8 @@ const resumeAll = async (runs: readonly string[], values: Values): Promise<Resum
   const outcomes: ResumedRun[] = []
   const service = (url: string) => plannedService(values, url)
   const check = values.checked ? await loadCheckOfFile() : undefined
-  await interruptible(async (signal) => {
+  const { writingLakeFilesOnce } = await import('../../manifest/lake-file/lake-file.ts')
+  const resumeThem = async (signal: AbortSignal): Promise<void> => {
     for (const run of runs) {
       const line = new ProgressLine({ terminalOnly: values.json === true })
       try {
@@ -93,7 +94,8 @@ const resumeAll = async (runs: readonly string[], values: Values): Promise<Resum
         line.clear()
       }
     }
-  })
+  }
+  await interruptible((signal) => writingLakeFilesOnce(() => resumeThem(signal), warnOfNoViews))
   return outcomes
 }
 

@@ -28,6 +28,8 @@ const MOST_INLINED = 100_000
 const FILES_AT_ONCE = 64
 
 const FRESH = 'temp.fresh'
+/** A variable: between which keys those of that table are. Of a table that is not committed DuckDB does not know it, and reads all rows. */
+const FRESH_RANGE = 'fresh_range'
 
 /** Folders of this machine: for copies of the lake's files, and for what is being made. */
 export interface WorkFolders {
@@ -74,7 +76,7 @@ export const insertDeletes = async (
   return touched
 }
 
-/** Makes the table of keys that were superseded since the snapshot before, and of all in new files. */
+/** Makes the table of keys that were superseded since the snapshot before, and of all in new files; and says where these begin and end. */
 const freshSql = (
   { before, after }: Step,
   table: Table,
@@ -86,7 +88,8 @@ const freshSql = (
   const isFresh = after.pipeline === 'compact' ? '' : `next >= ${before?.nextVersion ?? 0} OR `
   return `CREATE OR REPLACE TEMP TABLE fresh AS SELECT ${keys.join(', ')}, version
 FROM ${readParquet(pathsSql(listed.map(({ path }) => placeOf(path))))}
-WHERE ${isFresh}version IN (SELECT version FROM ${NEW_FILES})`
+WHERE ${isFresh}version IN (SELECT version FROM ${NEW_FILES});
+SET VARIABLE ${FRESH_RANGE} = (SELECT [min(k0), max(k0)] FROM ${FRESH})`
 }
 
 interface TouchedFile {
@@ -132,12 +135,13 @@ const insertPositions = async (
 ): Promise<void> => {
   const key = recordKey(table)
   const same = key.map((name, at) => `f.k${at} = r.${ident(name)}`).join(' AND ')
+  const inRange = `${ident(key[0] ?? '')} BETWEEN getvariable('${FRESH_RANGE}')[1] AND getvariable('${FRESH_RANGE}')[2]`
   await eachPlaced(lake, files, FILES_AT_ONCE, async (some, placeOf) => {
     const of = (value: 'id' | 'version'): string =>
       `[${some.map((one) => one[value]).join(', ')}][file_index::BIGINT + 1]`
     await statements.run(`INSERT INTO ${inlinedDeletes(current)} SELECT r.id, r.pos, ${after.snapshot} FROM (
   SELECT ${key.map(ident).join(', ')}, file_row_number AS pos, ${of('id')} AS id, ${of('version')} AS version
-  FROM ${readParquet(pathsSql(some.map(({ path }) => placeOf(path))), 'union_by_name = true', 'file_row_number = true')}
+  FROM ${readParquet(pathsSql(some.map(({ path }) => placeOf(path))), 'union_by_name = true', 'file_row_number = true')} WHERE ${inRange}
 ) AS r JOIN ${FRESH} AS f ON ${same} AND f.version = r.version`)
     if (storageOf(lake).isRemote) await statements.flush()
   })

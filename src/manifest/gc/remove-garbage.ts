@@ -24,7 +24,7 @@ import { refuseLinks } from '../../support/file-modes.ts'
 import { isLeftBehind, listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
 import { DAY_MS } from '../../support/quantities.ts'
-import { refreshLakeFiles, unnamedDeletes } from '../lake-file/lake-file.ts'
+import { refreshKeptFiles, unnamedDeletes } from '../lake-file/lake-file.ts'
 import type { LivenessRule } from '../runs/run-lease.ts'
 import { listRunIds, removeLocalRun } from '../runs/runs.ts'
 import { listEnded, oldTraces, recordRemoved } from '../runs/shared-commits.ts'
@@ -133,11 +133,15 @@ const oldSnapshots = async (lake: string, first: number): Promise<{ names: strin
   return { names, numbers }
 }
 
-const removeOldSnapshots = async (lake: string, first: number, names: readonly string[]): Promise<void> => {
-  if (names.length === 0) return
-  // First what says that they are gone on purpose, so that at no moment anything looks lost.
-  await storageOf(lake).create(oldestPath(first), oldestText(first))
-  await storageOf(lake).remove(names.map((name) => `${MANIFEST_FOLDER}/${name}`))
+/**
+ * Says that older snapshots go on purpose, so that at no moment anything looks lost. From here on no catalog and no view names what
+ * only they list.
+ *
+ * @returns as `refreshKeptFiles`
+ */
+const letGo = async (lake: string, first: number, names: readonly string[]): Promise<string | undefined> => {
+  if (names.length > 0) await storageOf(lake).create(oldestPath(first), oldestText(first))
+  return refreshKeptFiles(lake)
 }
 
 interface Work {
@@ -168,6 +172,7 @@ const sweep = async (
   const left = runs.dead.map(({ run }) => run).filter((run) => !removed.includes(run))
   const working = [...runs.working, ...left]
   const old = await oldSnapshots(lake, kept.first)
+  const noViews = dryRun ? undefined : await letGo(lake, kept.first, old.names)
   const outdated = await listOutdated(lake, kept.first)
   const goes = clearsAway({ dead: runs.dead, working }, await listEnded(lake), kept)
   const unlisted = parts.filter(({ path }) => {
@@ -182,11 +187,14 @@ const sweep = async (
   const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted, ...deletes]
   const files = [...garbage, ...outdated.flatMap((folder) => folder.files)]
   if (!dryRun) {
-    await removeOldSnapshots(lake, kept.first, old.names)
+    const snapshots = old.names.map((name) => `${MANIFEST_FOLDER}/${name}`)
+    if (snapshots.length > 0) await storageOf(lake).remove(snapshots)
     await storageOf(lake).remove([...garbage, ...traces].map(({ path }) => path))
     await clearLocal(lake, localFolders.filter(goes), kept)
     for (const { path } of [...leftovers, ...outdated])
       await rm(inLake(lake, path), { recursive: true, force: true })
+    // A disk that was full has room now, and whoever committed meanwhile may have shown what is removed.
+    if (noViews !== undefined || snapshots.length > 0) await refreshKeptFiles(lake)
   }
   for (const { bytes } of [...files, ...leftovers]) freedBytes += bytes
   return {
@@ -227,8 +235,6 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
     throw new RangeError(`Cannot keep ${keep} snapshots: expected a whole number from 1`)
   await refuseLinkedFolders(lake)
   await listManifest(lake)
-  // Views of an older snapshot would name what is removed now.
-  const noViews = dryRun ? undefined : await refreshLakeFiles(lake, { whereKept: true })
   // The order matters. A run that starts after the first look has no file in it. A run that commits meanwhile
   // is at work at the second look, or in a snapshot at the third.
   const localRuns = await listLocalRuns(lake)
@@ -242,11 +248,7 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
   try {
     // Leftovers on this machine of runs that have ended elsewhere.
     for (const run of dryRun ? [] : localRuns) if (!left.has(run)) await removeLocalRun(lake, run)
-    const garbage = await sweep(request, { loads, localFolders, parts, leftovers, runs })
-    // A disk that was full has room now; a catalog shows the snapshots that were removed.
-    if (!dryRun && (noViews !== undefined || garbage.snapshots.length > 0))
-      await refreshLakeFiles(lake, { whereKept: true })
-    return garbage
+    return await sweep(request, { loads, localFolders, parts, leftovers, runs })
   } catch (error) {
     await releaseDeadRuns(runs.dead)
     throw writeError(`Cannot collect garbage in lake "${lake}"`, error)

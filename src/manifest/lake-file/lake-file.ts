@@ -3,6 +3,7 @@
  * folder, with views, macros and facts of the newest snapshot for any DuckDB; `lake.ducklake`, a DuckLake catalog of all kept ones.
  */
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { resolve } from 'node:path'
 import { messageOf, writeError } from '../../core/errors.ts'
 import {
@@ -332,8 +333,37 @@ export interface LakeFilesAhead {
   readonly close: () => Promise<void>
 }
 
-/** Begins with the files of a lake while its next snapshot is made. A failure shows when they are written. */
-export const beginLakeFiles = (lake: string): LakeFilesAhead => {
+/** Within a command that commits several times: the lakes whose files are due at its end. */
+const due = new AsyncLocalStorage<Set<string>>()
+
+/**
+ * Does the work of a command that may commit several times: the files of its lakes are written once, behind it, and a gc writes those
+ * that name what it removes. Where the process is killed before, whoever commits next writes them, as after any commit.
+ *
+ * @param onNoViews given what `updateLakeFiles` returns of a lake
+ */
+export const writingLakeFilesOnce = async <T>(
+  work: () => Promise<T>,
+  onNoViews: (reason: string) => void,
+): Promise<T> => {
+  const lakes = new Set<string>()
+  try {
+    return await due.run(lakes, work)
+  } finally {
+    for (const lake of lakes) {
+      const reason = await refreshLakeFiles(lake)
+      if (reason !== undefined) onNoViews(reason)
+    }
+  }
+}
+
+/**
+ * Begins with the files of a lake while its next snapshot is made. A failure shows when they are written.
+ *
+ * @returns `undefined` where they are not written behind this commit
+ */
+export const beginLakeFiles = (lake: string): LakeFilesAhead | undefined => {
+  if (due.getStore() !== undefined) return undefined
   const opened = settled(
     kindsOf(lake).then(async (kinds) => {
       if (kinds.length === 0) return undefined
@@ -368,16 +398,11 @@ export const updateLakeFiles = async (lake: string): Promise<string | undefined>
   }
 }
 
-/**
- * Writes the files that are not of the newest snapshot: whoever committed that one may have been killed, or had no room.
- *
- * @param whereKept only those that the lake has had: not every command that finds none makes one
- * @param ahead as `beginLakeFiles` gave it
- * @returns as `updateLakeFiles`
- */
-export const refreshLakeFiles = async (
+/** @param whereKept only those that the lake has had: not every command that finds none makes one */
+const writeOutdated = async (
   lake: string,
-  { whereKept = false, ahead }: { readonly whereKept?: boolean; readonly ahead?: LakeFilesAhead } = {},
+  whereKept: boolean,
+  ahead?: LakeFilesAhead,
 ): Promise<string | undefined> => {
   try {
     const newest = await newestNumber(lake)
@@ -394,6 +419,23 @@ export const refreshLakeFiles = async (
     return messageOf(error)
   }
 }
+
+/**
+ * Writes the files that are not of the newest snapshot, now or at the end of a command that commits several times: whoever committed
+ * that snapshot may have been killed, or had no room.
+ *
+ * @param ahead as `beginLakeFiles` gave it
+ * @returns as `updateLakeFiles`
+ */
+export const refreshLakeFiles = async (lake: string, ahead?: LakeFilesAhead): Promise<string | undefined> => {
+  const lakes = due.getStore()
+  if (lakes === undefined) return writeOutdated(lake, false, ahead)
+  lakes.add(lake)
+  return undefined
+}
+
+/** Writes those of the files that the lake has had, before what they name is removed. @returns as `updateLakeFiles` */
+export const refreshKeptFiles = (lake: string): Promise<string | undefined> => writeOutdated(lake, true)
 
 /** Removes both: their pages may still hold what they have named. */
 export const removeLakeFiles = async (lake: string): Promise<void> => {

@@ -83,10 +83,9 @@ export const readPlaced = async (lake: string, file: PlacedFile): Promise<Buffer
 /** Whether the file was placed for these snapshots, and nobody is, or was killed, replacing it. */
 export const isPlaced = async (lake: string, file: PlacedFile, shows: string): Promise<boolean> => {
   const record = await readRecord(lake, file)
+  if (typeof record === 'string' || record.hashes.length > 1 || record.shows !== shows) return false
   const bytes = await storageOf(lake).read(file.name)
-  if (bytes === null || typeof record === 'string') return false
-  const [sha256, ...older] = record.hashes
-  return older.length === 0 && sha256 === sha256Of(bytes) && record.shows === shows
+  return bytes !== null && record.hashes[0] === sha256Of(bytes)
 }
 
 export const removePlaced = (lake: string, { name, record }: PlacedFile): Promise<void> =>

@@ -55,8 +55,8 @@ const partsOf = (outputs: Outputs, together: readonly (readonly string[])[]): re
   return [...parts.values()].filter(({ length }) => length > 1)
 }
 
-/** Before the path of a file that is asked for by itself: esbuild looks on the disk for other names. */
-const [BEGIN, BEGINS] = ['built:', /^built:/]
+/** An import of another file of the build, as esbuild writes it. */
+const IMPORT = /import\s*(?:\{([^}]*)\}\s*from\s*)?"(\.[^"]+)";?/g
 
 export interface Built {
   /** Of the metafile of a build with `splitting`. */
@@ -84,46 +84,59 @@ export const joinChunks = async (
   const places = new Map(
     [...members].flatMap(([part, paths]) => paths.map((path, at) => [path, { part, at }] as const)),
   )
-  /** Each name that a file exports, and that of it in its part: several files may export the same. */
-  const namesOf = (path: string): readonly (readonly [string, string])[] =>
-    (outputs[path]?.exports ?? []).map((name) => [name, `from_${places.get(path)?.at}_${name}`])
-  const allOf = (path: string): string =>
-    `export { ${namesOf(path).map((names) => names.join(' as '))} } from '/${path}'`
+  /** A name that a file exports, as its part exports it: several of its files may export the same. */
+  const nameIn = (path: string, name: string): string => `from_${places.get(path)?.at}_${name}`
+  /** The text of a file, which imports out of parts what their files had. */
   const textOf = (path: string): string => {
-    const text = members.get(path)?.map(allOf).join('\n') ?? texts.get(path)
+    const bare = new Set<string>()
+    const text = texts.get(path)
     if (text === undefined) throw new Error(`Cannot join files: "${path}" is none of the build`)
-    return text
+    return text.replaceAll(IMPORT, (whole, names: string | undefined, from: string) => {
+      const to = join(dirname(path), from)
+      const { part } = places.get(to) ?? {}
+      if (part === undefined || part === places.get(path)?.part) return whole
+      const place = `"./${relative(dirname(path), part)}"`.replace('"./../', '"../')
+      if (names !== undefined) {
+        const pairs = names.split(',').map((one) => one.trim().split(/\s+as\s+/))
+        return `import{${pairs.map(([name = '', own = name]) => `${nameIn(to, name)} as ${own}`)}}from${place};`
+      }
+      const isFirst = !bare.has(part)
+      bare.add(part)
+      return isFirst ? `import${place};` : ''
+    })
   }
-  /** Gives importers in a folder the names of a file, out of its part. */
-  const standIn = (path: string, folder: string): string =>
-    `export { ${namesOf(path).map(([name, own]) => `${own} as ${name}`)} } from './${relative(folder, places.get(path)?.part ?? '')}'`
+  const listOf = (paths: readonly string[]): string =>
+    paths
+      .map(
+        (path) =>
+          `export{${outputs[path]?.exports.map((name) => `${name} as ${nameIn(path, name)}`)}}from'/${path}'`,
+      )
+      .join('\n')
 
   const plugin: Plugin = {
     name: 'join',
     setup: ({ onResolve, onLoad }) => {
-      onResolve({ filter: /./, namespace: 'built' }, ({ path, importer }) => {
-        const own = members.has(importer) ? importer : places.get(importer)?.part
-        const to = path.startsWith('.') ? join(dirname(importer), path) : path.slice(1)
-        const part = /^[./]/.test(path) ? places.get(to)?.part : undefined
-        if (part === undefined) return { path, external: true }
-        if (part === own) return { path: to, namespace: 'built' }
-        return { path: to, namespace: 'stand-in', suffix: `?${dirname(importer)}` }
+      onResolve({ filter: /./ }, ({ path, importer, kind }) => {
+        if (kind === 'entry-point') return { path: join(path), namespace: 'built' }
+        const to = path.startsWith('/') ? path.slice(1) : join(dirname(importer), path)
+        const isOwn = kind === 'import-statement' && /^[./]/.test(path) && places.has(to)
+        return isOwn ? { path: to, namespace: 'built' } : { path, external: true }
       })
-      onResolve({ filter: /./, namespace: 'stand-in' }, ({ path }) => ({ path, external: true }))
-      onResolve({ filter: BEGINS }, ({ path }) => ({ path: path.slice(BEGIN.length), namespace: 'built' }))
-      onLoad({ filter: /./, namespace: 'built' }, ({ path }) => ({ contents: textOf(path) }))
-      onLoad({ filter: /./, namespace: 'stand-in' }, ({ path, suffix }) => ({
-        contents: standIn(path, suffix.slice(1)),
-      }))
+      onLoad({ filter: /./, namespace: 'built' }, ({ path }) => {
+        const paths = members.get(path)
+        return { contents: paths === undefined ? textOf(path) : listOf(paths) }
+      })
     },
   }
-  const left = [...Object.keys(outputs).filter((path) => !places.has(path)), ...members.keys()]
-  const { outputFiles = [] } = await build({
+  const { outputFiles } = await build({
     ...settings,
-    entryPoints: left.map((path) => ({ in: `${BEGIN}${path}`, out: path.slice(0, -extname(path).length) })),
+    entryPoints: [...members.keys()].map((path) => ({ in: path, out: path.slice(0, -extname(path).length) })),
     outdir: '.',
     write: false,
     plugins: [plugin],
   })
-  return new Map(outputFiles.map(({ path, text }) => [relative(settings.absWorkingDir, path), text]))
+  return new Map([
+    ...[...texts.keys()].filter((path) => !places.has(path)).map((path) => [path, textOf(path)] as const),
+    ...outputFiles.map(({ path, text }) => [relative(settings.absWorkingDir, path), text] as const),
+  ])
 }

@@ -137,14 +137,21 @@ const licenceOf = (folder) => {
 }
 
 const START = ['src/cli/run-command.ts', 'src/config/find-file.ts']
-/** What the commands load that are called most, and threads: others share much of it. */
+const commands = (...names) => names.map((name) => `src/cli/commands/${name}.ts`)
+/** What is loaded before the answer or the work begins, of the commands that are called most, and of a thread. */
 const TOGETHER = [
   // Before the compile cache is there: what joined it would be compiled at each start.
   ['src/support/work-base.ts', 'src/support/own-package.ts'],
   START,
-  [...START, 'src/cli/commands/status.ts'],
-  [...START, 'src/cli/commands/query.ts', 'src/cli/ask-lake.ts', 'src/cli/output/print-result.ts'],
-  [...START, 'src/cli/commands/convert.ts', 'src/jobs/convert.ts', 'src/lake/duckdb/engine.ts'],
+  [...START, ...commands('status'), 'src/jobs/lake-status.ts', 'src/cli/output/status-lines.ts'],
+  [
+    ...START,
+    ...commands('query'),
+    ...['src/cli/ask-lake.ts', 'src/cli/output/print-result.ts', 'src/lake/duckdb/duckdb-values.ts'],
+    'src/storage/hash-memory.ts',
+  ],
+  [...START, ...commands('convert'), 'src/jobs/convert.ts', 'src/lake/duckdb/engine.ts'],
+  [...START, ...commands('pull', 'sync', 'nightly', 'plan')],
   ['src/check/check-worker.ts'],
 ]
 

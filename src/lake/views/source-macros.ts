@@ -101,7 +101,7 @@ export const noLoads = (table: Table): string => loadOf(table, NO_LOAD)
 export const unreadableFacts = (name: FactName): string =>
   tableMacro(factMacroName(name), noRows(Object.entries(FACTS[name]), refusalOf(name)))
 
-/** All macros of a snapshot, none of which can be read. */
+/** The macros of a snapshot, none of which can be read. */
 export const unreadableMacros = (): readonly string[] => [
   ...[...TABLES, LISTINGS, QUARANTINE].map(unreadableRows),
   ...mainTables().flatMap(unreadableVersions),

@@ -13,12 +13,14 @@ const ROOT = join(import.meta.dirname, '..')
 /** Our entry as a checkout has it; TypeScript is stripped at its first start. */
 export const SOURCE = join(ROOT, 'src/cli/main.ts')
 
-/** @param main our entry @default that of the checkout */
-export const ours = (main = SOURCE): Contender => ({
+const ours = (main: string): Contender => ({
   name: 'ours',
   args: (files, out) => [main, 'convert', ...files, '--lake', out],
 })
-export const contenders = (main?: string): readonly Contender[] => [
+export const OURS = ours(SOURCE)
+
+/** @param main our entry */
+export const contenders = (main: string): readonly Contender[] => [
   ours(main),
   ...(['straightforward', 'hand-tuned'] as const).map((name) => ({
     name,

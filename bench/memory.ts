@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { ours } from './contenders.ts'
+import { OURS } from './contenders.ts'
 import { checkRows } from './count-rows.ts'
 import { cachedDataset } from './dataset.ts'
 import { measureNode } from './measure.ts'
@@ -23,7 +23,7 @@ for (const megabytes of values.mb.split(',').map(Number)) {
   const { files, decodedBytes, rows } = await cachedDataset(values.out, { megabytes, files: 2, quality: 1 })
   const lake = join(values.out, 'lake-memory')
   await rm(lake, { recursive: true, force: true })
-  const { wallSeconds, cpuSeconds, peakMegabytes } = await measureNode(ours().args(files, lake))
+  const { wallSeconds, cpuSeconds, peakMegabytes } = await measureNode(OURS.args(files, lake))
   await checkRows(lake, rows)
   await rm(lake, { recursive: true })
   console.log(

@@ -7,7 +7,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { ours } from './contenders.ts'
+import { OURS } from './contenders.ts'
 import { cachedDataset } from './dataset.ts'
 import { measureProcess, median, type Usage } from './measure.ts'
 import { problemsOf } from './peers/check-tables.ts'
@@ -107,7 +107,7 @@ const compare = async (megabytes: number, chosen: readonly Peer[]): Promise<read
       await rm(out, { recursive: true })
       return { usage, problems }
     }
-  const ours = runOf((out) => [process.execPath, ...ours().args(files, out)], false)
+  const ours = runOf((out) => [process.execPath, ...OURS.args(files, out)], false)
   const outcomes: Outcome[] = []
   for (const { name, command } of chosen) {
     const peer = runOf((out) => command(shape, out, files), true)

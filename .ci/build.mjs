@@ -11,6 +11,7 @@ import { listedCommands } from '../src/cli/new-program.ts'
 import { keptViews } from '../src/lake/views/lake-sql.ts'
 import { fixedPart } from '../src/manifest/ducklake/fixed-part.ts'
 import { bundledPaths, outsidePackages } from './bundled.ts'
+import { joinChunks } from './join-chunks.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -26,6 +27,29 @@ const stayOutside = {
       const apart = kind === 'require-call' ? outside.installed : outside.all
       if (kind === 'entry-point' || !apart.has(packageOf(path))) return undefined
       return { path, external: true }
+    })
+  },
+}
+
+/**
+ * Node's own modules as it has them. To import one makes Node read each of its names, and of `node:fs` that loads all streams: 5 ms of
+ * CPU at each start.
+ */
+const builtins = {
+  name: 'builtins',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'builtin' } : { path, external: true },
+    )
+    onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => {
+      const names = Object.keys(process.getBuiltinModule(path)).filter((name) => /^[A-Za-z]\w*$/.test(name))
+      const named = names.map((name) => `export const ${name} = /* @__PURE__ */ of('${name}')`)
+      return {
+        contents: `const all = process.getBuiltinModule('${path}')
+const of = (name) => all[name]
+export default all
+${named.join('\n')}`,
+      }
     })
   },
 }
@@ -54,8 +78,7 @@ const settings = {
 }
 
 /** Bundled packages of the older form ask for Node's modules by `require`. */
-const REQUIRE =
-  "import { createRequire as newRequire } from 'node:module'\nconst require = newRequire(import.meta.url)\n"
+const REQUIRE = "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url)\n"
 
 const isOfPackage = ([path]) => path.includes('node_modules/')
 const bytesOf = (inputs) => inputs.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0)
@@ -66,15 +89,19 @@ const asShipped = (text, inputs) =>
     ? text
     : transformSync(text, { minify: true, format: 'esm', target: 'node22', legalComments: 'none' }).code
 
-const writeOutputs = ({ outputFiles, metafile: { outputs } }) => {
-  for (const { path, text } of outputFiles) {
-    const place = relative(root, path)
-    if (place.startsWith(join('dist', 'packages'))) continue
-    const { inputs } = outputs[place]
-    const code = asShipped(text, Object.entries(inputs))
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, code.includes('typeof require') ? code.replace(/^(#!.*\n)?/, `$1${REQUIRE}`) : code)
-  }
+/** The texts of what was built, by path. */
+const textsOf = ({ outputFiles, metafile: { outputs } }) =>
+  new Map(
+    outputFiles.map(({ path, text }) => {
+      const place = relative(root, path)
+      return [place, asShipped(text, Object.entries(outputs[place].inputs))]
+    }),
+  )
+
+const write = (path, code) => {
+  if (path.startsWith(join('dist', 'packages'))) return
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, code.includes('typeof require') ? code.replace(/^(#!.*\n)?/, `$1${REQUIRE}`) : code)
 }
 
 /** The folders of packages that are in what was built. */
@@ -109,12 +136,32 @@ const licenceOf = (folder) => {
   return `${name} ${version}: ${license}\n\n${strings.join('\n\n')}\n`
 }
 
+const START = ['src/cli/run-command.ts', 'src/config/find-file.ts']
+const commands = (...names) => names.map((name) => `src/cli/commands/${name}.ts`)
+/** What is loaded before the answer or the work begins, of the commands that are called most, and of a thread. */
+const TOGETHER = [
+  // Before the compile cache is there: what joined it would be compiled at each start.
+  ['src/support/work-base.ts', 'src/support/own-package.ts'],
+  START,
+  [...START, ...commands('status'), 'src/jobs/lake-status.ts', 'src/cli/output/status-lines.ts'],
+  [
+    ...START,
+    ...commands('query'),
+    ...['src/cli/ask-lake.ts', 'src/cli/output/print-result.ts', 'src/lake/duckdb/duckdb-values.ts'],
+    'src/storage/hash-memory.ts',
+  ],
+  [...START, ...commands('convert'), 'src/jobs/convert.ts', 'src/lake/duckdb/engine.ts'],
+  [...START, ...commands('pull', 'sync', 'nightly', 'plan')],
+  ['src/check/check-worker.ts'],
+]
+
 const SERVERS = ['fastify', 'prom-client']
 
 rmSync(dist, { recursive: true, force: true })
 const code = await build({
   ...settings,
   splitting: true,
+  plugins: [builtins, ...settings.plugins],
   chunkNames: 'chunks/[name]-[hash]',
   entryPoints: [
     ...[...['index', 'cli/main', 'check/check-worker'], 'server/serving-index/build/build-process'].map(
@@ -127,9 +174,10 @@ const code = await build({
     ...SERVERS.map((name) => ({ in: name, out: `packages/${name}` })),
   ],
 })
+const joined = await joinChunks({ outputs: code.metafile.outputs, texts: textsOf(code) }, TOGETHER, settings)
 // The engine bundles it again, into a place without Node: it shares nothing.
 const workflows = await build({ ...settings, entryPoints: ['src/engine/temporal/workflows.ts'] })
-for (const built of [code, workflows]) writeOutputs(built)
+for (const [path, text] of [...joined, ...textsOf(workflows)]) write(path, text)
 
 const folders = packagesIn([code.metafile, workflows.metafile])
 const known = bundledPaths()

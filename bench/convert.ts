@@ -2,10 +2,10 @@
 
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { textTable } from '../src/cli/output/text-table.ts'
-import { CONTENDERS, type Contender } from './contenders.ts'
+import { type Contender, contenders, SOURCE } from './contenders.ts'
 import { checkRows } from './count-rows.ts'
 import { cachedDataset } from './dataset.ts'
 import { measureNode, median, type NodeUsage } from './measure.ts'
@@ -20,6 +20,7 @@ const HELP = `Converts Brotli files of company lines to Parquet, by ours and by 
   --mb N,N     decoded sizes in MB; up to ${MOST_IN_ONE_FILE} in one file (24,100,400)
   --runs N     rounds; in each every contender runs once, in turn (5)
   --only A,B   contenders: ours, straightforward, hand-tuned (all)
+  --main FILE  entry of ours, as of a build: dist/cli/main.js (src/cli/main.ts)
   --out DIR    folder for the data, the lakes and result.json (in the temporary folder)
 `
 const { values } = parseArgs({
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     mb: { type: 'string', default: '24,100,400' },
     runs: { type: 'string', default: '5' },
     only: { type: 'string' },
+    main: { type: 'string', default: SOURCE },
     out: { type: 'string', default: join(tmpdir(), 'firmlake-bench') },
     help: { type: 'boolean', default: false },
   },
@@ -124,7 +126,9 @@ const printMainThread = (loads: readonly Load[], chosen: readonly Contender[]): 
 
 const main = async (): Promise<void> => {
   const only = values.only?.split(',')
-  const chosen = CONTENDERS.filter(({ name }) => only === undefined || only.includes(name))
+  const chosen = contenders(resolve(values.main)).filter(
+    ({ name }) => only === undefined || only.includes(name),
+  )
   if (chosen.length === 0)
     throw new TypeError(`Cannot run: --only is "${values.only}", expected names of contenders`)
   const loads: Load[] = []

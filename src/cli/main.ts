@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
  * The entry of the command line. Looks at the version of Node before it imports anything, since an older one fails at what the
- * others import, with words that name neither. Then enables Node's compile cache and imports all else: what is imported before is
- * stripped and compiled at every start.
+ * others import, with words that name neither. Answers who asks for the version alone. Then enables Node's compile cache and imports
+ * all else: what is imported before is stripped and compiled at every start.
  */
 
 /** The first release that runs the rest; what a later one lacks, such as a safe Brotli decoder, the rest says. */
@@ -16,10 +16,19 @@ const isTooOld = (version: string): boolean => {
   return major < MIN_MAJOR || (major === MIN_MAJOR && minor < MIN_MINOR)
 }
 
-const start = async (): Promise<void> => {
-  const { existsSync, mkdirSync } = await import('node:fs')
-  const { enableCompileCache } = await import('node:module')
-  const { dirname, join } = await import('node:path')
+/** Ways in which people ask for the version. */
+const VERSION_WORDS = /^(-v|-V|--version|version)$/
+
+const printVersion = async (): Promise<void> => {
+  const { VERSION } = await import('../support/own-package.ts')
+  console.log(VERSION)
+}
+
+const start = async (args: readonly string[]): Promise<void> => {
+  // Node reads each name of what is imported of its own: of `node:fs` that loads all streams.
+  const { existsSync, mkdirSync } = process.getBuiltinModule('node:fs')
+  const { enableCompileCache } = process.getBuiltinModule('node:module')
+  const { dirname, join } = process.getBuiltinModule('node:path')
   const { isPrivateFolder, workBase } = await import('../support/work-base.ts')
 
   /**
@@ -42,13 +51,16 @@ const start = async (): Promise<void> => {
     // No home, or a read-only one: the start is slower, and that is all.
   }
   const { runProcess } = await import('./run-command.ts')
-  await runProcess(process.argv.slice(2))
+  await runProcess(args)
 }
 
 if (isTooOld(process.versions.node)) {
   console.error(`firmlake needs ${NEEDED}; this is ${process.version}, in "${process.execPath}"`)
   process.exitCode = 2
-} else await start()
+} else {
+  const args = process.argv.slice(2)
+  await (VERSION_WORDS.test(args[0] ?? '') ? printVersion() : start(args))
+}
 
 // Makes it a module, which has no import that would.
 export {}

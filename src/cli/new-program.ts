@@ -69,7 +69,6 @@ const addListed =
 /** The command that is called; all of them where it takes all to answer, as the help does: that of the build lists them. */
 const named = (args: readonly string[], listed: readonly ListedCommand[] | undefined) => {
   const [first = '', second] = args
-  if (/^(-v|--version)$/.test(first)) return []
   if (listed && args.length > 0 && args.every((one) => GENERAL_HELP.includes(one)))
     return listed.map((one) => async () => addListed(one))
   if (first === 'help' && second !== undefined) return named([second], undefined)

@@ -114,18 +114,12 @@ const runWatched = async (args: readonly string[], watching: Watching): Promise<
   }
 }
 
-/** Other ways in which people ask for the version. */
-const VERSION_WORDS = /^(-V|version)$/
-const argsOf = (given: readonly string[]): readonly string[] =>
-  VERSION_WORDS.test(given[0] ?? '') ? ['--version', ...given.slice(1)] : given
-
 /**
  * Runs a command to its end: prints, and sets `process.exitCode`.
  *
  * @returns whether every endpoint that watched it answered: one that does not would keep the process
  */
-export const runCommand = async (given: readonly string[]): Promise<boolean> => {
-  const args = argsOf(given)
+export const runCommand = async (args: readonly string[]): Promise<boolean> => {
   await configureLog(earlyFlags(args, process.env))
   const watching: Watching = {}
   const error = await runWatched(args, watching)

@@ -3,6 +3,7 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import own from '../../package.json' with { type: 'json' }
 import { FIXED_NODE } from '../../src/core/brotli.ts'
 import { pretendingModule } from '../support/pretend-node.ts'
 import type { CliResult } from '../support/run-command.ts'
@@ -33,19 +34,23 @@ const CHOICE = ['detect-libc', `@duckdb/node-bindings-${process.platform}-${proc
 const without = (packages: readonly string[], others: readonly string[]): string[] =>
   packages.filter((one) => !others.includes(one))
 
-test('--version loads the entry, commander and nothing of a command', async () => {
-  const { result, files, packages } = await start(['--version'])
+test('--version loads the version, and nothing else', async () => {
+  for (const word of ['--version', '-v', '-V', 'version']) {
+    const { result, files, packages } = await start([word])
+    expect(result).toMatchObject({ code: 0, stdout: `${own.version}\n`, stderr: '' })
+    expect(packages).toEqual([])
+    expect(files).toEqual(['cli/main.ts', 'support/own-package.ts'])
+  }
+  expect((await cli(['--quiet', '--version'])).stdout).toBe(`${own.version}\n`)
+})
+
+test('the help of a command loads commander, and nothing that the command works with', async () => {
+  const { result, files, packages } = await start(['query', '--help'])
   expect(result).toMatchObject({ code: 0, stderr: '' })
   expect(packages).toEqual(['commander'])
-  expect(files).toContain('cli/main.ts')
-  expect(
-    files.filter(
-      (file) =>
-        !/^(cli\/[^/]+|cli\/(output|options|config)\/.*|core\/(errors|exit-codes)|support\/.*)\.ts$/.test(
-          file,
-        ),
-    ),
-  ).toEqual([])
+  expect(files.filter((file) => /^(lake\/(duckdb|query|files)|jobs|manifest|storage)\//.test(file))).toEqual(
+    [],
+  )
 })
 
 test('convert loads DuckDB, and no other way in or out than that of files', async () => {
@@ -114,9 +119,9 @@ const ALONE = { NODE_COMPILE_CACHE: '' }
 test('the second start takes every module but the entry out of the cache', async () => {
   const work = await temporaryFolder()
   const env = { ...ALONE, FIRMLAKE_WORK_DIR: work, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
-  const first = await cli(['--version'], { env })
+  const first = await cli(['query', '--help'], { env })
   expect(first.stderr).toContain('no transpile cache for StrippedTypeScript')
-  const second = await cli(['--version'], { env })
+  const second = await cli(['query', '--help'], { env })
   expect(second.stderr).not.toContain('no transpile cache')
   expect(second.stderr.match(/V8 code cache for \S+ \S+ was accepted/g)?.length).toBeGreaterThan(10)
   expect(await readdir(work)).toEqual(['compiled'])
@@ -126,13 +131,17 @@ test('a start without a folder for the cache is a start all the same', async () 
   const folder = await temporaryFolder()
   const file = join(folder, 'file')
   await writeFile(file, '')
-  const { stdout } = await cli(['--version'])
+  const { stdout } = await cli(['query', '--help'])
   for (const env of [
     { FIRMLAKE_WORK_DIR: file },
     { FIRMLAKE_WORK_DIR: '', XDG_CACHE_HOME: '/proc/none' },
     { FIRMLAKE_WORK_DIR: '', XDG_CACHE_HOME: '', HOME: join(folder, 'home') },
   ])
-    expect(await cli(['--version'], { env: { ...ALONE, ...env } })).toEqual({ code: 0, stdout, stderr: '' })
+    expect(await cli(['query', '--help'], { env: { ...ALONE, ...env } })).toEqual({
+      code: 0,
+      stdout,
+      stderr: '',
+    })
   expect(await readdir(folder)).toEqual(['file'])
 })
 
@@ -141,7 +150,9 @@ test('code is not taken from a folder that others can write', async () => {
   const compiled = join(work, 'compiled')
   await mkdir(compiled)
   await chmod(compiled, 0o777)
-  expect(await cli(['--version'], { env: { ...ALONE, FIRMLAKE_WORK_DIR: work } })).toMatchObject({ code: 0 })
+  expect(await cli(['query', '--help'], { env: { ...ALONE, FIRMLAKE_WORK_DIR: work } })).toMatchObject({
+    code: 0,
+  })
   expect(await readdir(compiled)).toEqual([])
 })
 

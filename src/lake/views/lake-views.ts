@@ -1,6 +1,7 @@
 /**
  * The views of a snapshot in a session: each table's current versions under its name, all versions as `<table>_history`,
- * and the analysis layer. Nothing is read before it was asked for; until then views have their columns and refuse to be read.
+ * and the analysis layer. Nothing is made before it was named, and nothing read before it was asked for; until then views have
+ * their columns and refuse to be read.
  */
 
 import { type Definition, definitionNames, definitionsFor } from '../../analysis/definitions.ts'
@@ -21,6 +22,7 @@ import {
   baseViews,
   chainMacro,
   orderedViews,
+  plainHistory,
   versionGroup,
   viewStatement,
 } from './base-views.ts'
@@ -43,13 +45,17 @@ import {
   countedRows,
   factMacroName,
   factStatements,
+  groupTables,
   historyOfTable,
   loadsOf,
   noChain,
+  noLoads,
   noneOld,
   oldFrom,
   rowsOfTable,
-  unreadableMacros,
+  unreadableFacts,
+  unreadableRows,
+  unreadableVersions,
 } from './source-macros.ts'
 import { chainFacts, standInsOf } from './version-chain.ts'
 
@@ -78,6 +84,14 @@ const VIEWS: readonly View[] = [
     table,
   })),
 ]
+
+const factName = (name: FactName): string => factMacroName(name).slice(HIDDEN_SCHEMA.length + 1)
+
+/** Names by which statements, and definitions that they name, read the lake. */
+const ALL_NAMES: ReadonlySet<string> = new Set([
+  ...VIEWS.map(({ name }) => name),
+  ...FACT_NAMES.map(factName),
+])
 
 /** A view that shows less than its table has, or less of it. */
 export interface NarrowedView {
@@ -127,6 +141,8 @@ export class LakeViews {
   readonly #inOrder: boolean
   /** Names of what is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
   readonly #made = new Set<string>()
+  /** Names of what was made that could not be read. */
+  #begun: ReadonlySet<string> = new Set()
   /** Views whose rows a narrowed one reads. */
   readonly #readBy = new Map<string, ReadonlySet<string>>()
   #historyBegins: Commit | undefined
@@ -149,8 +165,7 @@ export class LakeViews {
     snapshot: Listed | ReadListed,
     options: ViewsOptions = {},
   ): Promise<LakeViews> {
-    const views = baseViews(options.computed).values()
-    await session.run([`CREATE SCHEMA ${HIDDEN_SCHEMA}`, ...unreadableMacros(), ...views].join(';\n'))
+    await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
     const read: ReadListed = typeof snapshot === 'function' ? snapshot : async () => snapshot
     return new LakeViews(session, access, read, options)
   }
@@ -169,9 +184,10 @@ export class LakeViews {
     const named = VIEWS.filter(({ name }) => names === null || names.has(name) || words.has(name))
     const read = new Set(named.flatMap(({ name }) => [name, ...(this.#readBy.get(name) ?? [])]))
     const requested = VIEWS.filter(({ name }) => read.has(name))
-    const facts = FACT_NAMES.filter((name) => words.has(factMacroName(name).slice(HIDDEN_SCHEMA.length + 1)))
+    const facts = FACT_NAMES.filter((name) => words.has(factName(name)))
     const [only, ...others] = requested
     return this.#inTurn(async () => {
+      await this.#begin(new Set([...(names ?? ALL_NAMES), ...read, ...words]))
       // A narrowed view filters by columns, which a number of rows does not have.
       const isPart =
         only?.name === sought?.table &&
@@ -194,12 +210,16 @@ export class LakeViews {
 
   /** Makes views and macros of the analysis layer whose rows need not be readable. @param names `null`: all */
   define(names: ReadonlySet<string> | null): Promise<void> {
-    return this.#inTurn(() => this.#define(definitionsFor(names ?? definitionNames())))
+    return this.#inTurn(async () => {
+      await this.#begin(names ?? ALL_NAMES)
+      await this.#define(definitionsFor(names ?? definitionNames()))
+    })
   }
 
   /** Comments on all views and macros, for statements that list them. */
   describe(): Promise<void> {
     return this.#inTurn(async () => {
+      await this.#begin(ALL_NAMES)
       await this.#define(definitionsFor())
       if (this.#made.has(COMMENTS)) return
       const comments = [...baseComments(this.#computed), ...definitionsFor().map(commentsOf)]
@@ -220,7 +240,11 @@ export class LakeViews {
       this.#readBy.set(name, read)
       return viewStatement(name, narrowed)
     })
-    return this.#inTurn(() => this.#session.run(statements.join(';\n')))
+    const names = views.flatMap(({ name }) => [name, ...(this.#readBy.get(name) ?? [])])
+    return this.#inTurn(async () => {
+      await this.#begin(new Set(names))
+      await this.#session.run(statements.join(';\n'))
+    })
   }
 
   /** For a question about all versions after a compaction dropped past rows: since when all are there. */
@@ -228,9 +252,40 @@ export class LakeViews {
     return this.#historyBegins
   }
 
+  /**
+   * Makes views that are named, on macros that refuse to be read. Each is made once, before anything takes its place: to make all of
+   * them takes as long as to start DuckDB, twice.
+   */
+  async #begin(names: ReadonlySet<string>): Promise<void> {
+    // A statement may be stopped: what it was to make counts once it is there.
+    const begun = new Set(this.#begun)
+    const isNew = (what: string): boolean => !begun.has(what) && begun.add(what).size > 0
+    const named = new Set(VIEWS.flatMap(({ name, table }) => (names.has(name) ? [table] : [])))
+    const tables = [...named].filter((table) => isNew(rowsOf(table)))
+    const facts = FACT_NAMES.filter((name) => names.has(factName(name)) && isNew(factName(name)))
+    if (tables.length + facts.length === 0) return
+    const groups = new Set(tables.map(versionGroup).filter((group) => isNew(`versions of ${group}`)))
+    const isNewGroup = (table: Table): boolean => groups.has(versionGroup(table))
+    // A view of two tables comes with the second one.
+    const isWhole = (view: string): boolean =>
+      VIEWS.every(({ name, table }) => name !== view || begun.has(rowsOf(table)))
+    const views = [...baseViews(this.#computed)].filter(([name]) => isWhole(name) && isNew(name))
+    const statements = [
+      ...mainTables().filter(isNewGroup).flatMap(unreadableVersions),
+      ...groupTables().filter(isNewGroup).map(noLoads),
+      ...tables.map(unreadableRows),
+      ...TABLES.filter(({ name }) => tables.some((table) => table.name === name)).map(plainHistory),
+      ...facts.map(unreadableFacts),
+      ...views.map(([, sql]) => sql),
+    ]
+    await this.#session.run(statements.join(';\n'))
+    this.#begun = begun
+  }
+
   async #define(definitions: readonly Definition[]): Promise<void> {
     const missing = definitions.filter(({ name }) => !this.#made.has(name))
     if (missing.length === 0) return
+    await this.#begin(new Set(missing.flatMap(({ words }) => [...words])))
     await this.#session.run(missing.map(({ sql }) => sql).join(';\n'))
     for (const { name } of missing) this.#made.add(name)
   }

@@ -80,29 +80,34 @@ export const groupTables = (): readonly Table[] => [
   ...TABLES.filter(({ content }) => content === undefined),
 ]
 
-/** Macros of rows that have the columns of a snapshot's and refuse to be read: nobody must take them for empty tables. */
-const unreadableRows = (): readonly string[] => [
-  ...[...TABLES, LISTINGS].map((table) =>
-    tableMacro(rowsMacro(table), noRows([...namesAndTypes(table), VERSION], refusalOf(table.name))),
-  ),
+/** A macro of rows that has the columns of a snapshot's and refuses to be read: nobody must take it for an empty table. */
+export const unreadableRows = (table: Table): string =>
   tableMacro(
-    rowsMacro(QUARANTINE),
-    noRows([['partition', 'VARCHAR'], ...namesAndTypes(QUARANTINE)], refusalOf(QUARANTINE.name)),
-  ),
+    rowsMacro(table),
+    table === QUARANTINE
+      ? noRows([['partition', 'VARCHAR'], ...namesAndTypes(table)], refusalOf(table.name))
+      : noRows([...namesAndTypes(table), VERSION], refusalOf(table.name)),
+  )
+
+/** The same of the versions of a content. */
+export const unreadableVersions = (table: RecordTable): readonly string[] => [
+  tableMacro(oldMacro(table), noRows(OLD_COLUMNS, refusalOf(table.name))),
+  tableMacro(chainMacro(table), noRows(LINK_COLUMNS, refusalOf(table.name))),
 ]
 
-/** The same of all macros of a snapshot. */
+/** The macro of loads of a group of tables that has none. */
+export const noLoads = (table: Table): string => loadOf(table, NO_LOAD)
+
+export const unreadableFacts = (name: FactName): string =>
+  tableMacro(factMacroName(name), noRows(Object.entries(FACTS[name]), refusalOf(name)))
+
+/** The macros of a snapshot, none of which can be read. */
 export const unreadableMacros = (): readonly string[] => [
-  ...unreadableRows(),
-  ...mainTables().flatMap((table) => [
-    tableMacro(oldMacro(table), noRows(OLD_COLUMNS, refusalOf(table.name))),
-    tableMacro(chainMacro(table), noRows(LINK_COLUMNS, refusalOf(table.name))),
-  ]),
-  ...groupTables().map((table) => loadOf(table, NO_LOAD)),
+  ...[...TABLES, LISTINGS, QUARANTINE].map(unreadableRows),
+  ...mainTables().flatMap(unreadableVersions),
+  ...groupTables().map(noLoads),
   ...historyMacros(),
-  ...FACT_NAMES.map((name) =>
-    tableMacro(factMacroName(name), noRows(Object.entries(FACTS[name]), refusalOf(name))),
-  ),
+  ...FACT_NAMES.map(unreadableFacts),
 ]
 
 /**

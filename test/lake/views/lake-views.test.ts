@@ -5,7 +5,7 @@ import type { Snapshot } from '../../../src/core/partition.ts'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
 import { copiesOfLake } from '../../../src/lake/files/file-access.ts'
 import { LakeQuery } from '../../../src/lake/query/lake-query.ts'
-import { QUARANTINE, TABLES } from '../../../src/lake/tables/tables.ts'
+import { LISTINGS, QUARANTINE, TABLES } from '../../../src/lake/tables/tables.ts'
 import { filesOf } from '../../../src/lake/views/current-versions.ts'
 import { LakeViews } from '../../../src/lake/views/lake-views.ts'
 import { type LoadedLake, Workbench } from '../../load/loaded-lake.ts'
@@ -61,6 +61,7 @@ const count = async (snapshot: Snapshot, sql: string): Promise<unknown> => {
 
 test('a view has its columns from the first, and cannot be taken for an empty one', async () => {
   await withViews(async (views, session) => {
+    await views.define(null)
     const described = async (): Promise<unknown[]> =>
       Promise.all(NAMES.map((name) => session.rows(`DESCRIBE ${name}`)))
     const before = await described()
@@ -104,7 +105,36 @@ test('makeReadable makes the named views readable and no others, also twice at o
     expect(await session.rows('SELECT company_name FROM companies')).toEqual([{ company_name: 'new' }])
     expect(await session.rows('SELECT count(*)::INTEGER AS n FROM financials')).toEqual([{ n: 1 }])
     for (const name of ['relations', 'employees', 'employees_history'])
+      await expect(session.rows(`FROM ${name}`)).rejects.toThrow('does not exist')
+    await views.define(new Set(['employees']))
+    for (const name of ['employees', 'employees_history'])
       await expect(session.rows(`FROM ${name}`)).rejects.toThrow('Cannot read')
+  })
+})
+
+test('views are made when they are named, with what they read, and are not made again', async () => {
+  await withViews(async (views, session) => {
+    const made = async (): Promise<unknown[]> => {
+      const rows = await session.rows('SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL')
+      return rows.map((row) => row.view_name)
+    }
+    expect(await made()).toEqual([])
+    await views.makeReadable(new Set(['nonsense']))
+    expect(await made()).toEqual([])
+    await views.makeReadable(new Set(['companies_all']))
+    const all = ['companies', 'companies_all', 'companies_history', LISTINGS.name].sort()
+    expect(await made()).toEqual(all)
+    expect(await session.rows('SELECT company_name, gone_since FROM companies_all')).toEqual([
+      { company_name: 'new', gone_since: null },
+    ])
+    await views.narrow([
+      { name: 'financials', select: (rowsOf) => `FROM ${rowsOf('financials')} WHERE value IS NULL` },
+    ])
+    await views.makeReadable(null)
+    await views.describe()
+    expect(await session.rows('FROM financials')).toEqual([])
+    expect(await session.rows('SELECT value FROM financials_history')).not.toEqual([])
+    expect(await made()).toEqual(expect.arrayContaining([...all, ...NAMES]))
   })
 })
 

@@ -2,7 +2,7 @@
  * Command: `node bench/merges.ts [--companies 20000] [--nights 30] [--share 0.005] [--out DIR]`. Two lakes take the same nights, and one
  * of them merges after each: what published tables, the serving index, the catalog's change feed and sinks see of it, as rows that are
  * reported as changed and bytes that are written, in all nights, and in those of the merges alone. Needs the extension ducklake of
- * `.ci/install-tools` for the change feed.
+ * `.ci/install-tools` for the change feed, and programs of a PostgreSQL server for its sink, whose bytes are those of its log.
  */
 
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -20,6 +20,7 @@ import { currentIndex } from '../src/server/serving-index/build/current-index.ts
 import { updateTargets } from '../src/targets/update-targets.ts'
 import { inCatalog } from '../test/manifest/ducklake/in-catalog.ts'
 import { missingDuckLake } from '../test/support/ducklake.ts'
+import { postgresMissing, startPostgres, withClient } from '../test/support/postgres-server.ts'
 import { nightOf } from './nightly-lake.ts'
 
 const { values } = parseArgs({
@@ -56,6 +57,7 @@ const CONSUMERS = [
     'lake.ducklake: table_changes',
     'sink: DuckDB file',
     'sink: folder of JSON Lines',
+    'sink: PostgreSQL',
   ] as const),
 ] as const
 type Consumer = (typeof CONSUMERS)[number]
@@ -79,6 +81,8 @@ interface Place {
   readonly folders: readonly string[]
   /** Rows that it is told of since the step before. */
   readonly rows: () => Promise<number>
+  /** Bytes that it has written until now beside those in folders. @default none */
+  readonly written?: () => Promise<number>
 }
 
 const linesOf = async (path: string): Promise<readonly Record<string, Record<string, unknown>>[]> =>
@@ -151,19 +155,38 @@ const changesInCatalog = (lake: string) => {
   }
 }
 
+const server = postgresMissing() === undefined ? startPostgres() : undefined
+const databaseOf = async (): Promise<string | undefined> => server?.url(await server.newDatabase())
+/** Bytes of the server's log. */
+const loggedIn = (url: string) => async (): Promise<number> => {
+  const { rows } = await withClient(url, (client) =>
+    client.query("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS bytes"),
+  )
+  return Number(rows[0].bytes)
+}
+
 /** A lake, and all that follows it. */
 class Followed {
   readonly lake: string
   readonly #folder: string
   readonly #places: readonly Place[]
   readonly #sizes = new Map<Consumer, ReadonlyMap<string, number>>()
+  readonly #written = new Map<Consumer, number>()
   readonly #delivered = new Map<string, number>()
   readonly #sinks: readonly string[]
+  /** Segments of the serving index that are known, and records of those that came since the step before. */
+  readonly #segments = new Set<string>()
+  #inSegments = 0
 
-  constructor(folder: string) {
+  /** @param database address of a PostgreSQL database; `undefined` where there is no server */
+  constructor(folder: string, database: string | undefined) {
     this.#folder = folder
     this.lake = join(folder, 'lake')
-    this.#sinks = [`duckdb:${join(folder, 'sink.duckdb')}`, `jsonl:${join(folder, 'sink')}`]
+    this.#sinks = [
+      `duckdb:${join(folder, 'sink.duckdb')}`,
+      `jsonl:${join(folder, 'sink')}`,
+      ...(database === undefined ? [] : [database]),
+    ]
     const below = (...names: string[]): string => join(this.lake, ...names)
     const [deltaCurrent, deltaAll, icebergCurrent] = [
       CONTENT_TABLES.map((table) => below('published', 'delta', table)),
@@ -188,7 +211,7 @@ class Followed {
         folders: deltaAll.map((path) => join(path, 'metadata')),
         rows: icebergRows(deltaAll),
       },
-      { consumer: 'serving index', folders: [below(SERVE_FOLDER)], rows: async () => Number.NaN },
+      { consumer: 'serving index', folders: [below(SERVE_FOLDER)], rows: async () => this.#inSegments },
       { consumer: 'lake.ducklake: table_changes', folders: [], rows: changesInCatalog(this.lake) },
       ...(['sink: DuckDB file', 'sink: folder of JSON Lines'] as const).map(
         (consumer, at): Place => ({
@@ -199,6 +222,11 @@ class Followed {
           },
         }),
       ),
+      {
+        ...{ consumer: 'sink: PostgreSQL', folders: [] },
+        rows: database === undefined ? async () => Number.NaN : delivered(database),
+        ...(database !== undefined && { written: loggedIn(database) }),
+      },
     ]
   }
 
@@ -209,6 +237,15 @@ class Followed {
     await rm(path)
   }
 
+  /** Brings the serving index in step. Records of a segment that is new are those that it tells its readers anew. */
+  async #index(): Promise<void> {
+    const index = await currentIndex({ lake: this.lake, memoryBytes: servingMemory(MEMORY) })
+    const fresh = index.description.segments.filter(({ name }) => !this.#segments.has(name))
+    for (const { name } of fresh) this.#segments.add(name)
+    this.#inSegments = fresh.reduce((sum, { records }) => sum + records.companies + records.relations, 0)
+    await index.close()
+  }
+
   /** Brings all that follows the lake in step, and adds what each of them sees to what it saw before. */
   async follow(seen: ReadonlyMap<Consumer, Seen>): Promise<void> {
     const { delivered } = await updateTargets({
@@ -216,15 +253,19 @@ class Followed {
       sinks: this.#sinks,
     })
     for (const [at, { rows }] of delivered.entries()) this.#delivered.set(this.#sinks[at] ?? '', rows)
-    await (await currentIndex({ lake: this.lake, memoryBytes: servingMemory(MEMORY) })).close()
-    for (const { consumer, folders, rows } of this.#places) {
+    await this.#index()
+    for (const { consumer, folders, rows, written } of this.#places) {
       const before = this.#sizes.get(consumer) ?? new Map()
       const after = new Map<string, number>()
       for (const folder of folders) for (const [path, size] of await sizesBelow(folder)) after.set(path, size)
       this.#sizes.set(consumer, after)
+      const total = (await written?.()) ?? 0
+      const more = total - (this.#written.get(consumer) ?? 0)
+      this.#written.set(consumer, total)
       const own = seen.get(consumer)
       if (own === undefined) continue
       own.rows += await rows()
+      own.bytes += more
       for (const [path, size] of after) if (!before.has(path)) own.bytes += size
     }
   }
@@ -238,7 +279,7 @@ await rm(home, { recursive: true, force: true })
 const play = async (name: string, merges: boolean) => {
   const folder = join(home, name)
   await mkdir(folder, { recursive: true })
-  const followed = new Followed(folder)
+  const followed = new Followed(folder, await databaseOf())
   const [loads, ofMerges] = [nothingSeen(), nothingSeen()]
   let count = 0
   await followed.load(0)
@@ -253,8 +294,8 @@ const play = async (name: string, merges: boolean) => {
   return { loads, ofMerges, count }
 }
 
-const without = await play('without', false)
-const merged = await play('merged', true)
+const playBoth = async () => [await play('without', false), await play('merged', true)] as const
+const [without, merged] = await playBoth().finally(() => server?.remove())
 const cells = (seen: ReadonlyMap<Consumer, Seen>, consumer: Consumer): readonly string[] => {
   const { rows = 0, bytes = 0 } = seen.get(consumer) ?? {}
   return [

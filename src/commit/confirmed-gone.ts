@@ -5,6 +5,7 @@
 
 import { isWholeListing, lastListings } from '../core/last-listings.ts'
 import type { PullEntry } from '../core/partition.ts'
+import { isListing } from '../core/source-kinds.ts'
 import { literal, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { fetchFiles, filesOfTables } from '../lake/files/fetch-tables.ts'
 import { inLake } from '../lake/files/layout.ts'
@@ -42,7 +43,7 @@ const listingsSql = (pulls: readonly PullEntry[]): string =>
 const marksSql = ({ partitions, merged = [] }: Listed, pulls: readonly PullEntry[]): string => {
   const services = new Map(pulls.map(({ run, service }) => [run, service]))
   const rows = [...merged, ...partitions]
-    .filter(({ source }) => source.kind === 'listing')
+    .filter(({ source }) => isListing(source))
     .map(
       ({ version, asOf, run, source }) =>
         `(${version}, ${instant(asOf)}, ${literal(services.get(run) ?? '')}, ${literal(source.name)})`,

@@ -170,6 +170,9 @@ export const announcementOf = (source: OfKind & SourceFacts): Announcement | und
 /** Whether rows were put together that the lake had. */
 export const isCompaction = ({ kind }: OfKind): boolean => kind === 'compaction'
 
+/** Whether it says which companies a listing lacked, and no records. */
+export const isListing = ({ kind }: OfKind): boolean => kind === 'listing'
+
 /** Whether lines of the quarantine were loaded again. */
 export const isReplay = ({ kind }: OfKind): boolean => kind === 'quarantine'
 

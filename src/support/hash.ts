@@ -2,9 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readFile } from 'node:fs/promises'
-import { crc32 } from 'node:zlib'
 import { JSON_BYTES } from './json-bytes.ts'
 
 /** The result of one pass over a file. */
@@ -110,14 +108,6 @@ export const sha256OfOpen = async (file: FileHandle): Promise<string> => {
     hash.update(buffer.subarray(0, bytesRead))
     at += bytesRead
   }
-}
-
-/** CRC-32 of the first bytes of a file. */
-export const crc32Of = async (path: string, bytes: number): Promise<number> => {
-  let sum = 0
-  if (bytes === 0) return sum
-  for await (const chunk of createReadStream(path, { end: bytes - 1 })) sum = crc32(chunk, sum)
-  return sum
 }
 
 // A sealed text is a JSON object with its own hash as the last member, so that reading it finds every changed byte.

@@ -17,6 +17,8 @@ interface Start {
   /** Paths below `src/`. */
   readonly files: readonly string[]
   readonly packages: readonly string[]
+  /** Modules of Node's own. */
+  readonly own: readonly string[]
 }
 
 const start = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Start> => {
@@ -25,7 +27,12 @@ const start = async (args: readonly string[], env: Readonly<Record<string, strin
   const urls = (await readFile(file, 'utf8').catch(() => '')).split('\n')
   const below = (folder: RegExp): string[] => urls.flatMap((url) => folder.exec(url)?.[1] ?? [])
   const packages = below(/.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//)
-  return { result, files: below(/^.*\/src\/(.*)$/), packages: [...new Set(packages)].sort() }
+  return {
+    result,
+    files: below(/^.*\/src\/(.*)$/),
+    packages: [...new Set(packages)].sort(),
+    own: below(/^node:(.*)$/),
+  }
 }
 
 const DUCKDB = ['@duckdb/node-api', '@duckdb/node-bindings']
@@ -70,8 +77,11 @@ test('convert loads DuckDB, and no other way in or out than that of files', asyn
     query.files.filter((file) => /^(server|publish|load|source|pipeline\/(?!run\/))/.test(file)),
   ).toEqual([])
 
+  expect(query.own).not.toContain('zlib')
+
   const status = await start(['status', '--lake', lake])
   expect(status.result.code).toBe(0)
+  expect(status.own).not.toContain('zlib')
   expect(status.packages).toEqual(['commander', 'p-limit', 'yocto-queue'])
 })
 

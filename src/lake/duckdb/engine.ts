@@ -40,7 +40,7 @@ const inTurn = (): Turn => {
 }
 
 /** Trees of statements that select (also DESCRIBE, SUMMARIZE, SHOW), a statement of another kind, or text that is none. */
-type Parsed =
+export type Parsed =
   | { readonly kind: 'selects'; readonly statements: readonly unknown[] }
   | { readonly kind: 'other' }
   | { readonly kind: 'wrong'; readonly reason: string }
@@ -225,9 +225,8 @@ export class Session {
     if (found?.locked === true) return
     // DuckDB compares a pattern with this list before it looks for files, and then each file.
     const allowed = new Set([...folders, ...folders.map(patternOf)])
-    await this.run(`SET allowed_directories = [${[...allowed].map(literal).join(', ')}]`)
-    await this.run('SET enable_external_access = false')
-    await this.run('SET lock_configuration = true')
+    await this.run(`SET allowed_directories = [${[...allowed].map(literal).join(', ')}];
+SET enable_external_access = false; SET lock_configuration = true`)
   }
 
   relation(sql: string): TableRows {

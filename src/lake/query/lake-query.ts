@@ -10,7 +10,7 @@ import { storageOf } from '../../storage/open-storage.ts'
 import { formatInstant } from '../../support/format.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { newSpillFolder, type SpillFolder } from '../duckdb/database-files.ts'
-import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
+import { Engine, type Parsed, type Session, type ValueColumn } from '../duckdb/engine.ts'
 import { mayNameParquet, namedParquet } from '../duckdb/named-parquet.ts'
 import { ident, patternOf } from '../duckdb/sql.ts'
 import {
@@ -99,6 +99,7 @@ export class LakeQuery {
   /** Macros that statements may call. */
   readonly #macros = new Set(definitionNames())
   readonly #unlookedSince: LakeQueryOptions['unlookedSince']
+  #parsed: { readonly sql: string; readonly parsed: Parsed } | undefined
   /** Kind of the last relation. */
   #relation: 'VIEW' | 'TABLE' = 'VIEW'
   private constructor(opened: Opened) {
@@ -239,7 +240,7 @@ export class LakeQuery {
    * @param tookMs how long it took: the notes take a fifth of it, 0.1 s at least
    */
   async notes(sql: string, tookMs = 0): Promise<readonly string[]> {
-    const parsed = await this.#session.parse(sql.replace(EXPLAIN, ''))
+    const parsed = await this.#parse(sql.replace(EXPLAIN, ''))
     const tables = parsed.kind === 'selects' ? namedTables(parsed.statements) : null
     if (parsed.kind !== 'selects' || tables === null) return []
     const left = /\bgone_since\b/i.test(sql) ? await this.#unlookedSince?.() : undefined
@@ -331,10 +332,17 @@ export class LakeQuery {
     }
   }
 
+  /** The tree of a statement, which is asked for again for its notes. */
+  async #parse(sql: string): Promise<Parsed> {
+    const parsed = this.#parsed?.sql === sql ? this.#parsed.parsed : await this.#session.parse(sql)
+    this.#parsed = { sql, parsed }
+    return parsed
+  }
+
   async #refuseAllButReading(sql: string): Promise<ReadingStatement> {
     // EXPLAIN ANALYZE runs what it explains, and that may be a COPY.
     const explained = sql.replace(EXPLAIN, '')
-    const parsed = await this.#session.parse(explained)
+    const parsed = await this.#parse(explained)
     if (parsed.kind === 'wrong') throw await this.#parserError(sql, parsed.reason)
     if (parsed.kind === 'other') {
       const pivot = PIVOT.test(sql) ? await this.#pivotOf(sql) : undefined

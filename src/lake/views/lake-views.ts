@@ -338,6 +338,7 @@ export class LakeViews {
   }
 
   async #make(views: readonly View[]): Promise<void> {
+    if (views.length === 0) return
     const contents = new Set(views.map(({ table }) => table.content))
     const main = mainTables().filter(
       ({ content }) => contents.has(content) && !this.#made.has(supersededTable(content)),

@@ -3,31 +3,28 @@
  * older than it does not bring them back, and ends there.
  */
 
-import { isWholeListing, lastListings } from '../core/last-listings.ts'
-import type { PullEntry } from '../core/partition.ts'
+import { isWholeListing } from '../core/last-listings.ts'
+import type { PullEntry, VersionFile } from '../core/partition.ts'
 import { isListing } from '../core/source-kinds.ts'
 import { literal, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { fetchFiles, filesOfTables } from '../lake/files/fetch-tables.ts'
 import { inLake } from '../lake/files/layout.ts'
-import { LISTINGS, mainTables } from '../lake/tables/tables.ts'
+import { LISTINGS } from '../lake/tables/tables.ts'
 import { goneFiles, type Listed, readTable, versionFacts } from '../lake/views/current-versions.ts'
 import { mergedFiles, standInsOf } from '../lake/views/version-chain.ts'
 import { versionOrder } from '../lake/views/version-order.ts'
 import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import type { FileFacts } from '../storage/storage.ts'
 import { type DatedPartition, type MovedVersion, movedAsOf } from './source-instants.ts'
 import { CHECK } from './staged-files.ts'
 
-export interface ConfirmedGone {
-  /** SQL of `internal_id`, `version` of the marks of gone companies and `as_of` of the newest listing without each. */
-  readonly marks: string
-  /**
-   * SQL of `internal_id`, `version` of the mark, `as_of`, `is_listing` of the first listing without the company behind each version that
-   * came late.
-   *
-   * @param came SQL of `internal_id`, `version`, `as_of`, `is_listing` of what came
-   */
-  readonly behind: (came: string) => string
-}
+/**
+ * SQL of `internal_id`, `version` of the mark, `as_of`, `is_listing` of the first listing without the company behind each version that
+ * came late.
+ *
+ * @param came SQL of `internal_id`, `version`, `as_of`, `is_listing` of what came
+ */
+export type ConfirmedGone = (came: string) => string
 
 const instant = (asOf: string): string => `TIMESTAMPTZ ${literal(asOf)}`
 
@@ -52,33 +49,33 @@ const marksSql = ({ partitions, merged = [] }: Listed, pulls: readonly PullEntry
   return `(VALUES ${[none, ...rows].join(', ')}) AS m(version, as_of, service, search)`
 }
 
-/** The versions that a lake has of companies: `owner`, `version`, `as_of`, `is_listing`. */
+/** The versions that a lake has of companies: `owner`, `version`, `as_of`, `is_listing`; and the companies of them that a listing lacked. */
 const knownVersions = (
   lake: string,
   snapshot: Listed,
+  lists: readonly VersionFile[],
   marks: string,
   moved: readonly MovedVersion[],
 ): { readonly sql: string; readonly marked: string } => {
-  const main = mainTables().filter(({ content }) => content === LISTINGS.content)
-  const lists = snapshot.versions.filter(({ table }) => main.some(({ name }) => name === table))
-  const standIns = main.flatMap((table) => standInsOf(snapshot, table)?.all ?? [])
   const of = (files: readonly { readonly path: string }[], condition: string): readonly string[] =>
     files.length === 0
       ? []
       : [
           `SELECT internal_id AS owner, version, as_of, is_listing FROM ${readParquet(pathsSql(files.map(({ path }) => inLake(lake, path))), 'union_by_name = true')} WHERE ${condition}`,
         ]
-  const isReal = `version NOT IN (${['-1', ...standIns].join(', ')})`
+  const standIns = standInsOf(snapshot, LISTINGS)?.all ?? []
+  const [again, others] = [true, false].map((isAgain) =>
+    versionFacts(lists.filter(({ kind }) => (kind === 'confirmed') === isAgain)),
+  ) as [readonly FileFacts[], readonly FileFacts[]]
   const listed = [
-    ...of(versionFacts(lists.filter(({ kind }) => kind !== 'confirmed')), isReal),
-    ...main.flatMap((table) => of(mergedFiles(snapshot, table), 'true')),
+    ...of(others, `version NOT IN (${[-1, ...standIns].join(', ')})`),
+    ...of(mergedFiles(snapshot, LISTINGS), 'true'),
   ].join('\nUNION ALL ')
-  const confirmed = of(versionFacts(lists.filter(({ kind }) => kind === 'confirmed')), 'true')
   return {
     sql: [
       `SELECT r.owner, r.version, CASE WHEN r.is_listing THEN coalesce(m.as_of, r.as_of) ELSE ${movedAsOf(moved, 'r')} END AS as_of, r.is_listing
 FROM (${listed}) AS r LEFT JOIN ${marks} ON m.version = r.version`,
-      ...confirmed,
+      ...of(again, 'true'),
     ].join('\nUNION ALL '),
     marked: `SELECT owner FROM (${listed}) WHERE is_listing`,
   }
@@ -100,27 +97,21 @@ export const confirmedGone = async (
     .filter(({ content }) => content === LISTINGS.content)
     .flatMap(({ asOf, sources = [] }) => [asOf, ...sources.map((one) => one.asOf ?? asOf)])
   const pulls = await listOf(lake, root, 'pulls')
-  const isBehind = (pull: PullEntry): boolean => instants.some((one) => one < pull.asOf)
-  const newest = lastListings(pulls).filter(isBehind)
-  if (newest.length === 0) return undefined
+  const later = pulls.filter((pull) => isWholeListing(pull) && instants.some((one) => one < pull.asOf))
+  if (later.length === 0) return undefined
   const snapshot = await readAllListed(lake, root, ({ contents = [] }) => contents.includes(LISTINGS.content))
-  const lists = mainTables().flatMap((table) =>
-    table.content === LISTINGS.content
-      ? [
-          ...versionFacts(snapshot.versions.filter((file) => file.table === table.name)),
-          ...mergedFiles(snapshot, table),
-        ]
-      : [],
-  )
-  await fetchFiles(lake, [...filesOfTables(snapshot, [LISTINGS.name]), ...lists], CHECK)
+  const lists = snapshot.versions.filter(({ table }) => table === LISTINGS.content)
+  const files = [
+    ...filesOfTables(snapshot, [LISTINGS.name]),
+    ...versionFacts(lists),
+    ...mergedFiles(snapshot, LISTINGS),
+  ]
+  await fetchFiles(lake, files, CHECK)
   const gone = readTable(LISTINGS, goneFiles(snapshot, lake, LISTINGS.content), 'with-version')
   const marks = marksSql(snapshot, pulls)
-  const known = knownVersions(lake, snapshot, marks, moved)
+  const known = knownVersions(lake, snapshot, lists, marks, moved)
   const along = `PARTITION BY owner ORDER BY ${versionOrder()}`
-  return {
-    marks: `SELECT g.internal_id, g.version, l.as_of
-FROM (${gone}) AS g JOIN ${listingsSql(newest)} ON l.service = g.service AND l.search = g.search`,
-    behind: (rows) => `WITH late AS MATERIALIZED (
+  return (rows) => `WITH late AS MATERIALIZED (
   SELECT internal_id AS owner, version, as_of FROM (${rows}) WHERE NOT is_listing AND internal_id IN (${known.marked})
 ), placed AS (
   SELECT *, lead(as_of) OVER (${along}) AS next,
@@ -134,9 +125,8 @@ FROM (${gone}) AS g JOIN ${listingsSql(newest)} ON l.service = g.service AND l.s
 SELECT v.owner AS internal_id, v.before.version AS version, min(l.as_of) AS as_of, true AS is_listing
 FROM placed AS v LEFT JOIN (${gone}) AS g ON g.internal_id = v.owner AND g.version = v.before.version
 LEFT JOIN ${marks} ON m.version = v.before.version
-JOIN ${listingsSql(pulls.filter((pull) => isWholeListing(pull) && isBehind(pull)))}
+JOIN ${listingsSql(later)}
   ON l.service = coalesce(g.service, m.service) AND l.search = coalesce(g.search, m.search)
   AND l.as_of > v.as_of AND l.as_of < coalesce(v.next, 'infinity'::TIMESTAMPTZ)
-WHERE NOT v.is_known AND v.before.is_listing GROUP BY v.owner, v.version, v.before.version`,
-  }
+WHERE NOT v.is_known AND v.before.is_listing GROUP BY v.owner, v.version, v.before.version`
 }

@@ -151,13 +151,13 @@ FROM (SELECT ${this.#keys}, ${lastVersionWith('is_listing')} AS last FROM (${row
   }
 
   /** Last versions before, as of the instants that are known by now: a source may be of another one, and a mark of a later listing. */
-  #corrected(rows: string, moved: readonly MovedVersion[], confirmed: string | undefined): string {
-    if (moved.length === 0 && confirmed === undefined) return rows
+  #corrected(rows: string, moved: readonly MovedVersion[], isConfirmed: boolean): string {
+    if (moved.length === 0 && !isConfirmed) return rows
     const last = `SELECT * REPLACE (${movedAsOf(moved)} AS as_of) FROM (${this.#lastOf(rows)})`
-    return confirmed === undefined
-      ? last
-      : `SELECT r.* REPLACE (greatest(r.as_of, c.as_of) AS as_of)
-FROM (${last}) AS r LEFT JOIN (${confirmed}) AS c ON r.is_listing AND c.internal_id = r.internal_id AND c.version = r.version`
+    return isConfirmed
+      ? `SELECT r.* REPLACE (CASE WHEN r.is_listing THEN greatest(r.as_of, c.as_of) ELSE r.as_of END AS as_of)
+FROM (${last}) AS r LEFT JOIN (SELECT ${this.#keys}, max(as_of) AS as_of FROM newly_confirmed GROUP BY ${this.#keys}) AS c USING (${this.#keys})`
+      : last
   }
 
   /** Writes a list, ordered by key: whoever looks for a few ids reads little of it. */
@@ -222,16 +222,13 @@ ${this.#behindOthers(union('FROM came', before))}`
     return Number(counted?.n)
   }
 
-  /** Makes the table of listings that lacked companies again behind versions that came late. */
-  async #findConfirmed(
-    came: string,
-    confirmed: ConfirmedGone | undefined,
-  ): Promise<{ readonly sql: string; readonly rows: number }> {
-    if (confirmed === undefined || came === '') return { sql: '', rows: 0 }
+  /** Makes the table of listings that lacked companies again behind versions that came late. @returns how many */
+  async #findConfirmed(came: string, confirmed: ConfirmedGone | undefined): Promise<number> {
+    if (confirmed === undefined || came === '') return 0
     const { session } = this.#context
-    await session.run(`CREATE OR REPLACE TEMP TABLE newly_confirmed AS ${confirmed.behind(came)}`)
+    await session.run(`CREATE OR REPLACE TEMP TABLE newly_confirmed AS ${confirmed(came)}`)
     const [counted] = await session.rows('SELECT count(*)::INTEGER AS n FROM newly_confirmed')
-    return { sql: 'FROM newly_confirmed', rows: Number(counted?.n) }
+    return Number(counted?.n)
   }
 
   /** Counts the records that came after newer ones, of those that are newly superseded. */
@@ -271,17 +268,18 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
     const others = records.filter((file) => !largest.includes(file))
     return this.#withLists([...last, ...superseded, ...again], async (placeOf) => {
       const came = union(await this.#keysIn(others), await this.#keysIn(listings, true))
+      const confirmedRows = await this.#findConfirmed(came, confirmed)
       const held =
-        last.length > 0 ? this.#corrected(this.#listed(last, placeOf), moved, confirmed?.marks) : undefined
+        last.length > 0 ? this.#corrected(this.#listed(last, placeOf), moved, confirmedRows > 0) : undefined
       const known = held ?? (await this.#keysIn(largest))
       const rows = rowsInFiles([...others, ...listings])
       const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
       if (count > 0) await this.#countOlder(added, known)
-      // Lists are written anew if versions are as of another instant than they said; else only marks of records that came.
+      // Lists are written anew if versions are as of another instant than they said; else only marks that are confirmed.
       const isAnew = held !== undefined && moved.length > 0
       const marks =
-        held !== undefined && confirmed !== undefined && rows > 0
-          ? `SELECT k.* FROM (${held}) AS k SEMI JOIN (${came}) AS o USING (${this.#keys}) WHERE k.is_listing`
+        held !== undefined && confirmedRows > 0
+          ? `SELECT k.* FROM (${held}) AS k SEMI JOIN newly_confirmed USING (${this.#keys}) WHERE k.is_listing`
           : undefined
       const newest = {
         sql: union(held === undefined || isAnew ? known : marks, rows > 0 ? came : undefined),
@@ -295,10 +293,11 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
         sql: union(movedBefore, count > 0 || movedBefore === undefined ? 'FROM newly_superseded' : undefined),
         rows: count + (movedBefore === undefined ? 0 : rowsInFiles(superseded)),
       }
+      const newlyConfirmed = { sql: 'FROM newly_confirmed', rows: confirmedRows }
       const extended = [
         ...(await this.#append('last', isAnew ? [] : last, newest, placeOf)),
         ...(await this.#append('superseded', movedBefore === undefined ? superseded : [], behind, placeOf)),
-        ...(await this.#append('confirmed', again, await this.#findConfirmed(came, confirmed), placeOf)),
+        ...(await this.#append('confirmed', again, newlyConfirmed, placeOf)),
       ]
       await this.#context.session.run('DROP TABLE IF EXISTS newly_superseded')
       await this.#context.session.run('DROP TABLE IF EXISTS newly_confirmed')

@@ -121,7 +121,7 @@ const firstMadeWith = (partitions: readonly CommittedPartition[], at: number): n
  * The place of the first partition to merge: it and all newer ones become one. As few are merged as leave no more than
  * `MOST_PARTITIONS`, and none is left that is not larger than what is merged behind it, so that a row is merged only with about as many
  * others. Where those beside the largest one have half of its rows, all are merged: about as many of its rows are superseded by then.
- * What a merge has made stays together: its listings stand for versions that its records keep.
+ * Partitions that a merge has made stay together: its listings stand for versions that its records keep.
  */
 const firstMerged = (partitions: readonly CommittedPartition[]): number => {
   const sizes = partitions.map(rowsIn)

@@ -341,7 +341,7 @@ test('a mark that a later listing confirmed holds against older records, not whe
   for (const [at, loaded] of commits.entries()) {
     const partitions = [await partitionOf(lake, at + 1, loaded)]
     const behind = (): string => `SELECT *, true AS is_listing FROM (${confirmed})`
-    const more = at === 3 ? { confirmed: { marks: confirmed, behind } } : {}
+    const more = at === 3 ? { confirmed: behind } : {}
     versions = await list({ before: { versions }, partitions, files: [], writer, ...more })
     if (at === 2) expect(versions.filter(({ kind }) => kind === 'last')).toHaveLength(2)
   }
